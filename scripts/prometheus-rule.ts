@@ -12,9 +12,9 @@ export function prometheusRule(): string {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
     metadata: { name: 'beaconchain-exporter', labels: { 'app.kubernetes.io/name': 'beaconchain-exporter' } },
-    spec: { groups: RULE_FILES.flatMap((file) => parse(readFileSync(file, 'utf8')).groups) },
+    spec: { groups: RULE_FILES.flatMap((file) => parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 }).groups) },
   };
-  return `# Made from the rules in ../prometheus: node scripts/prometheus-rule.ts\n${stringify(manifest, { lineWidth: 120 })}`;
+  return `# Made from the rules in ../prometheus: node scripts/prometheus-rule.ts\n${stringify(manifest, { lineWidth: 120, aliasDuplicateObjects: false })}`;
 }
 
 if (import.meta.main) {

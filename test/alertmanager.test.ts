@@ -85,7 +85,7 @@ describe('alertmanager', () => {
   it('names only alerts and subjects that exist', () => {
     const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
     const named = matchers.flatMap((matcher) => {
-      const [, label = '', values = ''] = /^(\w+)=~?"(.*)"$/.exec(matcher) ?? [];
+      const [, label = '', values = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
       return values.split('|').map((value) => [label, value] as const);
     });
     const unknown = named.filter(([label, value]) => {
@@ -101,9 +101,13 @@ describe('alertmanager', () => {
     const ofMachine = inhibitions.find(
       ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
     );
-    expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'machine']);
+    // As Prometheus renames the labels where the scrape configuration has some of the same names.
+    expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'exported_chain', 'machine', 'exported_machine']);
     const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
-    expect(ofSite).toMatchObject({ target_matchers: ['subject="machine"'], equal: ['job', 'instance', 'group'] });
+    expect(ofSite).toMatchObject({
+      target_matchers: ['subject="machine"'],
+      equal: ['job', 'instance', 'group', 'exported_group'],
+    });
   });
 
   it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {
@@ -118,7 +122,7 @@ describe('alertmanager', () => {
     const severities = (matchers: readonly string[]): number[] => {
       const matching = alerts.filter((labels) =>
         matchers.every((matcher) => {
-          const [, label = '', pattern = ''] = /^(\w+)=~?"(.*)"$/.exec(matcher) ?? [];
+          const [, label = '', pattern = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
           const value = labels.get(label);
           return value === undefined || new RegExp(`^(?:${pattern})$`).test(value);
         }),

@@ -24,12 +24,29 @@ const names = alerts.map(({ alert }) => alert);
 /** Always fires. */
 const WATCHDOG = 'BeaconchainWatchdog';
 /** The exporter that the link of an alert about no running one leads to, and the address if there is none. */
-const OF_JOB = ['printf "sort_desc(beaconchain:exporter_url:running{job=%q})" $labels.job'] as const;
+const OF_JOB = [
+  'printf "beaconchain_exporter_external_url_info{job=%q} or sort_desc(beaconchain:exporter_url:running{job=%[1]q})" $labels.job',
+] as const;
 const ADDRESSES: Readonly<Record<string, readonly [urls: string, otherwise?: string]>> = {
   BeaconchainExporterDown: OF_JOB,
+  BeaconchainReplicaDown: OF_JOB,
   BeaconchainNoLeader: OF_JOB,
-  [WATCHDOG]: ['"sort_desc(beaconchain:exporter_url:running)"', 'http://localhost:10032'],
+  [WATCHDOG]: [
+    '"beaconchain_exporter_external_url_info or sort_desc(beaconchain:exporter_url:running)"',
+    'http://localhost:10032',
+  ],
 };
+/** About one process, not about what replicas share. */
+const OF_PROCESS = [
+  ...Object.keys(ADDRESSES),
+  'BeaconchainSourceStale',
+  'BeaconchainClockWrong',
+  'BeaconchainStateWriteFailing',
+  'BeaconchainConfigReloadFailed',
+];
+/** The name of the job for replicas, else the instance. */
+const INSTANCE =
+  '{{ with printf "beaconchain:replicas{job=%q}" $labels.job | query }}{{ $labels.job }}{{ else }}{{ $labels.instance }}{{ end }}';
 const recorded = rules.flatMap(({ record }) => record ?? []);
 
 const Check = z.object({ exp_samples: z.array(z.object({ labels: z.string() })) });
@@ -106,9 +123,37 @@ describe('rules', () => {
     },
   );
 
-  it('every range is longer than two scrapes of a minute, and none is over a recorded series or a subquery', () => {
-    const ranges = rules.flatMap(({ expr }) => [...expr.matchAll(/(\w[\w:]*)(?:\{[^}]*\})?\[([^\]]+)\]/g)]);
-    expect(ranges.length).toBe(rules.flatMap(({ expr }) => [...expr.matchAll(/\[/g)]).length);
+  it.each(rules.filter(({ record }) => !record?.startsWith('beaconchain:threshold:')))(
+    '$alert $record compares with the threshold that is recorded, however many labels it has, else with the shipped one',
+    ({ expr }) => {
+      const compared = [...expr.matchAll(/scalar\(max\((beaconchain:threshold:\w+)\) or vector\(([^)]+)\)\)/g)];
+      expect(compared.length).toBe(expr.split('beaconchain:threshold:').length - 1);
+      const shipped = (name = ''): string | undefined => rules.find(({ record }) => record === name)?.expr;
+      expect(compared.filter(([, name, otherwise]) => shipped(name) !== otherwise)).toEqual([]);
+    },
+  );
+
+  it.each(rules)(
+    '$alert $record works where Prometheus has renamed labels of the exporter',
+    ({ expr, annotations = {} }) => {
+      const ofTargets = ['machine', 'process', 'source', 'chain', 'validator', 'group'];
+      for (const [, labels = ''] of expr.matchAll(/\b(?:on|by|without|ignoring) \(([^)]*)\)/g)) {
+        const names = labels.split(', ');
+        expect(names.filter((name) => ofTargets.includes(name) && !names.includes(`exported_${name}`))).toEqual([]);
+      }
+      const words = Object.values(annotations)
+        .join(' ')
+        .replaceAll(/or \$labels\.exported_(\w+) \$labels\.\1/g, '');
+      const queried = words.replaceAll(/printf "[^"]*exported_[^"]*"(?: \$?[.\w]+)+/g, '');
+      expect(ofTargets.filter((name) => queried.includes(`$labels.${name}`))).toEqual([]);
+    },
+  );
+
+  it('every range is longer than two scrapes of a minute, and of recorded series only highest values are taken', () => {
+    // Whether there are replicas is asked once a minute.
+    const ranging = rules.filter(({ record }) => record !== 'beaconchain:replicas');
+    const ranges = ranging.flatMap(({ expr }) => [...expr.matchAll(/(\w[\w:]*)(?:\{[^}]*\})?\[([^\]]+)\]/g)]);
+    expect(ranges.length).toBe(ranging.flatMap(({ expr }) => [...expr.matchAll(/\[/g)]).length);
     expect(ranges.filter(([, , range]) => !((parseDuration(range ?? '') ?? 0) > 2 * MINUTE))).toEqual([]);
     // Those have a sample at each evaluation, so at both edges of a range that is a multiple of the interval. A highest value
     // may be one evaluation older.
@@ -148,17 +193,19 @@ describe('rules', () => {
   });
 
   it.each(alerts)('$alert has severity, subject, words of labels that exist and its runbook section', (rule) => {
-    const { alert, labels, annotations = {} } = rule;
+    const { alert, expr, labels, annotations = {} } = rule;
     expect(alert).toMatch(/^Beaconchain([A-Z][a-z]*)+$/);
     const ofTrouble = {
       severity: expect.stringMatching(/^(critical|warning|info)$/),
       subject: expect.stringMatching(/^(machine|chain|returns|exporter)$/),
     };
-    expect(labels).toEqual(alert === WATCHDOG ? { severity: 'none', subject: 'delivery' } : ofTrouble);
+    const ofShared = OF_PROCESS.includes(alert) ? ofTrouble : { ...ofTrouble, instance: INSTANCE };
+    expect(labels).toEqual(alert === WATCHDOG ? { severity: 'none', subject: 'delivery' } : ofShared);
+    expect(expr.includes('unless on (job, instance) beaconchain:replica:quiet')).toBe(labels?.instance !== undefined);
     const { explorer_url: explorer, ...words } = annotations;
     expect(Object.keys(words)).toEqual(['summary', 'description', 'runbook_url']);
     const [urls, otherwise] = ADDRESSES[alert] ?? [
-      'printf "beaconchain:exporter_url:running{job=%q, instance=%q}" $labels.job $labels.instance',
+      'printf "beaconchain_exporter_external_url_info{job=%q, instance=%q} or beaconchain:exporter_url:running{job=%[1]q, instance=%[2]q}" $labels.job $labels.instance',
     ];
     const address = `{{ with ${urls} | query }}{{ . | first | label "url" }}{{ else }}${otherwise ?? 'http://{{ $labels.instance }}'}{{ end }}`;
     expect(words['runbook_url']).toBe(`${address}/docs/alerts#${alert.toLowerCase()}`);
@@ -169,7 +216,7 @@ describe('rules', () => {
     ].map(([, label = '']) => label);
     expect(used.filter((label) => !ALL_LABELS.has(label))).toEqual([]);
     if (words['summary']?.includes('$labels.validator'))
-      expect(explorer).toContain('validator/{{ $labels.validator }}');
+      expect(explorer).toContain('validator/{{ or $labels.exported_validator $labels.validator }}');
   });
 
   it('the alert that always fires depends on no series', () => {

@@ -50,7 +50,7 @@ function watched(severity: Condition['severity'], words: string): Condition {
   return {
     severity,
     says: (validators, chain) => [
-      `${plural(validators.length, 'watched validator')} of ${chain} ${words}`,
+      `${plural(validators.length, 'validator')} ${words} on ${chain}`,
       `: ${listed(validators)}.`,
     ],
   };
@@ -96,9 +96,13 @@ export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export type MachineValue = (typeof MACHINE_CONDITIONS)[MachineAlert]['value'];
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 
-/** The alerts for which the page has a notice. An alert fires after some minutes; the page shows the notice immediately. */
+/**
+ * The alerts for which the page has a notice, the most urgent first. An alert fires after some minutes; the page shows the notice
+ * immediately.
+ */
 export const CONDITIONS = {
-  ...MACHINE_CONDITIONS,
+  BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
+  BeaconchainValidatorOffline: watched('critical', 'offline'),
   BeaconchainAllMachinesSilent: condition('critical', (_, of) => [
     `All machines${of} are silent`,
     '. Is your site down?',
@@ -107,9 +111,7 @@ export const CONDITIONS = {
     `All machines of ${plural(groups.length, 'group')} are silent`,
     `: ${listed(groups)}. Is the site down?`,
   ]),
-
-  BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
-  BeaconchainValidatorOffline: watched('critical', 'offline'),
+  ...MACHINE_CONDITIONS,
   BeaconchainValidatorNotFound: watched('warning', 'not found by the service'),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),

@@ -37,27 +37,23 @@ export interface Summed {
 
 const MAX_HEADLINE = 160;
 
-/** The answer to "is it working?". The first condition that applies names what is wrong now. */
-export function headlineOf(
-  { views, ledger, isSimulated }: StatusInput,
-  notices: readonly Notice[],
-  now: UnixMs,
-): Notice {
+/** The answer to "is it working?". The first condition that applies names what is wrong now, and the list below says the rest. */
+export function headlineOf({ views, ledger }: StatusInput, notices: readonly Notice[], now: UnixMs): Notice {
   const { standing } = ledger.key;
   const waiting = views.filter(({ first }) => first.wait).length;
-  const [bad, warning] = [named(notices, 'bad'), named(notices, 'warning')];
+  const [bad, warnings] = [whatOf(notices, 'bad'), whatOf(notices, 'warning')];
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
     [standing === 'refused', 'bad', 'Not working: the key is refused'],
     [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
     [views.length > 0 && views.every((view) => lastOf(view).lastAttemptAt === undefined), 'neutral', 'Starting'],
     [isOutage(views, now), 'bad', 'Not working: sources are failing'],
-    [bad !== '', 'bad', `Needs attention: ${bad}`],
+    [bad.length > 0, 'bad', `${bad.length > 1 ? `${bad.length} critical` : 'Critical'}: ${bad[0]}`],
     [waiting > 0, 'warning', `Waiting for the quota: ${waiting} of ${plural(views.length, 'source')}`],
-    [warning !== '', 'warning', `Working, with warnings: ${warning}`],
+    [warnings.length > 0, 'warning', `Working, ${plural(warnings.length, 'warning')}: ${warnings[0]}`],
   ];
   const [, tone, text] = conditions.find(([applies]) => applies) ?? [true, 'good', 'Working'];
-  return notice(tone, `${isSimulated ? 'Simulated data: ' : ''}${cropped(text, MAX_HEADLINE)}`);
+  return notice(tone, cropped(text, MAX_HEADLINE));
 }
 
 /** `15 of 15 validators online, 5 of 5 machines healthy`, over all chains. Sources are listed cheapest first. */
@@ -72,9 +68,9 @@ export function countsOf(summaries: readonly Summed[]): string {
   return parts.join(', ');
 }
 
-/** What is wrong according to the notices of a tone. Empty if nothing is wrong. */
-function named(notices: readonly Notice[], tone: Tone): string {
-  return notices.flatMap((one) => (one.tone === tone ? [one.what] : [])).join('; ');
+/** What is wrong according to the notices of a tone, the most urgent first. */
+function whatOf(notices: readonly Notice[], tone: Tone): string[] {
+  return notices.flatMap((one) => (one.tone === tone ? [one.what] : []));
 }
 
 /** Whether all sources fail that are read often. A rare read may not have run since the outage began. */

@@ -74,7 +74,8 @@ small, .note { color: var(--quiet); font-size: 0.8125rem; }
 .used { fill: var(--used); }
 .full { fill: var(--full); }
 @media (max-width: 48rem) {
-  h1, .verdict h2 { font-size: 1.125rem; }
+  h1 { font-size: 1.125rem; }
+  .verdict h2 { font-size: 1rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   h2 { margin-top: 1rem; }
   .bar { width: 100%; margin: 0.125rem 0; }
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }

@@ -1,6 +1,17 @@
 import { VERSION } from '../facts/version.ts';
 import { lastSuccessAt, type SourceView } from '../scheduler/schedules.ts';
-import { type Cell, type Linked, lines, link, quiet, type Summary, type Table, type Tone } from '../sources/content.ts';
+import { CONDITIONS } from '../sources/conditions.ts';
+import {
+  type Cell,
+  type Linked,
+  lines,
+  link,
+  type Notice,
+  quiet,
+  type Summary,
+  type Table,
+  type Tone,
+} from '../sources/content.ts';
 import { html } from '../toolkit/lib/html.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { span } from '../toolkit/lib/words.ts';
@@ -16,7 +27,7 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     summary: summaryOf(view, input.isSimulated ? (text) => text : link),
   }));
   const notices = [...noticesOf(input, now), ...summaries.flatMap(({ summary }) => summary.notices ?? [])].toSorted(
-    (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone),
+    (a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone) || urgency(a) - urgency(b),
   );
   const { views, startedAt, telemetryPath } = input;
   return {
@@ -24,7 +35,7 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
     about: `version ${VERSION}, up for ${span(now - startedAt)}`,
     telemetryPath,
     verdict: headlineOf(input, notices, now),
-    counts: countsOf(summaries),
+    counts: [input.isSimulated ? 'Simulated data' : [], countsOf(summaries) || []].flat().join(': '),
     notices,
     tables: [
       ...groupTable(summaries),
@@ -36,6 +47,12 @@ export function statusOf(input: StatusInput, now: UnixMs): StatusPage {
 }
 
 const ORDER: readonly Tone[] = ['bad', 'warning', 'neutral', 'good'];
+const ALERTS = Object.keys(CONDITIONS);
+
+/** The lower, the more urgent. What is no alert comes last. */
+function urgency({ alert }: Notice): number {
+  return alert === undefined ? ALERTS.length : ALERTS.indexOf(alert);
+}
 
 function summaryOf(view: SourceView, linked: Linked): Summary {
   const { source, entry, timing, inputs, first } = view;

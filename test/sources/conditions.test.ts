@@ -14,6 +14,7 @@ const TABLE = 'src/sources/conditions.ts';
 /** Why the page has no notices for the other alerts of rules.yaml. */
 const NOT_ON_PAGE = {
   BeaconchainExporterDown: 'is about the scrape: an exporter that is down serves no page',
+  BeaconchainReplicaDown: 'is about the scrape of another replica',
   BeaconchainNoLeader: 'is about all replicas, and the page shows only one',
   BeaconchainDiskFullSoon: 'needs twelve hours of history',
   BeaconchainSyncCommitteeMissed: 'needs the values of an hour ago',
@@ -70,8 +71,11 @@ describe('sources/conditions', () => {
   it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {
     // Where sweeps are rare, it adds their interval.
     const offline = 'on (job, instance) group_left () beaconchain:machine_offline_after_seconds';
-    const recorded = than === 'machine_offline_seconds' ? offline : `on () group_left () beaconchain:threshold:${than}`;
-    const limit = typeof than === 'number' ? String(than) : recorded;
-    expect(alerts.find(({ alert }) => alert === name)?.expr).toContain(` ${is} ${limit}\n`);
+    const recorded = than === 'machine_offline_seconds' ? offline : `scalar(max(beaconchain:threshold:${than})`;
+    const limit = typeof than === 'number' ? `${than}\n` : recorded;
+    const alert = alerts.find((one) => one.alert === name)?.expr ?? '';
+    // A condition that is held while its values are unknown is recorded.
+    const condition = rules.find(({ record }) => record && alert.startsWith(`${record}\n`))?.expr;
+    expect(`${alert}${condition}`).toContain(` ${is} ${limit}`);
   });
 });

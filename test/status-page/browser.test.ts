@@ -114,8 +114,8 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
       seen.push(await page.evaluate('document.activeElement.getAttribute("href") ?? document.activeElement.innerText'));
     }
     expect(seen).toEqual([
-      runbookUrl('BeaconchainMachineOffline'),
       runbookUrl('BeaconchainWatchedValidatorSlashed'),
+      runbookUrl('BeaconchainMachineOffline'),
       runbookUrl('BeaconchainMachineNeverSeen'),
       expect.stringMatching(/^You and the network mainnet: your validators attested/),
     ]);

@@ -55,7 +55,7 @@ describe('web/headline', () => {
   it('says that the service is behind, how old its answers are, and whose', () => {
     const behind = withFirsts(['validators'], { attempt: { behindMs: 4.9 * HOUR } });
     expect(texts(behind)[0]).toMatch(/^The service is behind: answers come, and they are 4 h 54 min old: validators/);
-    expect(verdict(behind)).toMatch(/^Working, with warnings: The service is behind/);
+    expect(verdict(behind)).toMatch(/^Working, 1 warning: The service is behind/);
     expect(texts(withFirsts(['validators'], { attempt: { behindMs: 0 } }))).toEqual([]);
   });
 
@@ -83,18 +83,18 @@ describe('web/headline', () => {
     expect(verdict(refused)).toBe('Not working: the key is refused');
     expect(texts(refused)[0]).toMatch(/5 min ago\. .* again a minute later, .* If it stays refused, create/);
     const doubtful = withKey(HEALTHY, { validHeader: false });
-    expect(verdict(doubtful)).toBe('Needs attention: The service reports that the key is not valid');
+    expect(verdict(doubtful)).toBe('Critical: The service reports that the key is not valid');
   });
 
   it('names the sources that fail, and calls it not working if all fail that are polled often', () => {
     const one = failing(['machines'], 'timeout');
     expect([verdict(one), ...texts(one)]).toEqual([
-      'Working, with warnings: 1 of 9 sources failing',
+      'Working, 1 warning: 1 of 9 sources failing',
       '1 of 9 sources failing: machines.',
     ]);
     const often = ['machines', 'validators', 'slashings'];
     expect(verdict(failing(often, 'timeout'))).toBe('Not working: sources are failing');
-    expect(verdict(failing(often.slice(1), 'timeout'))).toMatch(/^Working, with warnings: 3 of 9/);
+    expect(verdict(failing(often.slice(1), 'timeout'))).toMatch(/^Working, 1 warning: 3 of 9/);
   });
 
   it('does not call a wait for the budget a failure', () => {
@@ -134,7 +134,7 @@ describe('web/headline', () => {
   it('reports a failed write of the state in the last quarter of an hour, as its alert does', () => {
     const known = { ...HEALTHY, unwrittenAt: NOW - 14 * MINUTE };
     expect([verdict(known), ...texts(known)]).toEqual([
-      'Needs attention: The state could not be written 14 min ago',
+      'Critical: The state could not be written 14 min ago',
       'The state could not be written 14 min ago. New values are not shown until they are stored. See the log for the reason.',
     ]);
     expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);

@@ -84,8 +84,8 @@ describe('web/status', () => {
   it('answers in ten seconds: the headline, what is wrong, since when', async () => {
     const silent = wordsOf(await pageIn('silent'));
     for (const words of [
-      'Needs attention: 1 machine silent; 1 watched validator of mainnet slashed',
-      '1 watched validator of mainnet slashed: 12345.',
+      '2 critical: 1 validator slashed on mainnet',
+      '1 validator slashed on mainnet: 12345.',
       '1 machine never seen: never-1.',
       '1 machine silent: node-d.',
       `version ${VERSION}, up for 1 d 10 h`,
@@ -99,14 +99,11 @@ describe('web/status', () => {
     }
   });
 
-  it('says of simulated data that they are, in headline and title, and leads nowhere real', async () => {
+  it('says of simulated data that they are, below the headline, and leads nowhere real', async () => {
     const known = await knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW);
     const text = pageText(page);
-    expect(text).toContain(
-      '<title>Simulated data: Needs attention: 1 machine silent; 1 watched validator of mainnet slashed · beaconchain-exporter</title>',
-    );
-    expect(text).toContain('<h2 id="verdict">Simulated data: Needs attention: 1 machine silent; 1 watched');
+    expect(text).toContain('Simulated data: 1 of 1 validator online');
     expect(pageText(statusOf(known, NOW))).toContain('https://beaconcha.in/slot/');
     expect(text).not.toMatch(/href="[^"]*beaconcha\.in/);
     expect(wordsOf(page)).toContain('slot 15328800, epoch 479025');

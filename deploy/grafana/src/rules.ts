@@ -14,15 +14,15 @@ const Rule = z.object({
   alert: z.string().optional(),
   expr: z.string(),
   for: z.string().optional(),
-  labels: z.object({ severity: Severity, subject: z.string() }).optional(),
+  labels: z.object({ severity: Severity, subject: z.string(), instance: z.string().optional() }).optional(),
   annotations: z.record(z.string(), z.string()).optional(),
 });
 const Rules = z.object({ groups: z.array(z.object({ rules: z.array(Rule) })) });
 
 /** All rules of both files. */
-export const rules = RULE_FILES.flatMap((file) => Rules.parse(parse(readFileSync(file, 'utf8'))).groups).flatMap(
-  (group) => group.rules,
-);
+export const rules = RULE_FILES.flatMap(
+  (file) => Rules.parse(parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 })).groups,
+).flatMap((group) => group.rules);
 
 const numbers = new Map(
   rules.flatMap(({ record, expr }) => (record?.startsWith(PREFIX) ? [[record, productOf(record, expr)] as const] : [])),

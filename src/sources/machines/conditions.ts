@@ -18,6 +18,9 @@ function allowance({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
   return intervalMs > RARE_SWEEPS_MS ? intervalMs / 1000 : 0;
 }
 
+/** A machine pushes once a minute, and one record can be lost. */
+const LATE_SECONDS = 180;
+
 /** The silence from which a machine counts as offline, seconds. */
 export function offlineAfter(polls: Pick<Polls, 'intervalMs'>): number {
   return THRESHOLDS.machine_offline_seconds + allowance(polls);
@@ -101,6 +104,8 @@ function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
 
 export interface ListedMachine extends ShownMachine {
   readonly alerts: readonly MachineAlert[];
+  /** Silent for some minutes, which is no alert yet. */
+  readonly isLate: boolean;
 }
 
 /** Every machine, the worst first. */
@@ -111,14 +116,17 @@ export function listedMachines(
   polls: Polls,
 ): ListedMachine[] {
   return shownMachines(options, value, timing)
-    .map((one) => ({ ...one, alerts: alertsOf(one, polls) }))
+    .map((one) => {
+      const isLate = Number(VALUES.silence(one, polls)) > LATE_SECONDS;
+      return { ...one, alerts: alertsOf(one, polls), isLate };
+    })
     .sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function rankOf(machine: ListedMachine): number {
   const [worst] = machine.alerts;
   if (worst) return MACHINE_ALERTS.indexOf(worst);
-  return isFresh(machine) ? MACHINE_ALERTS.length + 1 : MACHINE_ALERTS.length;
+  return MACHINE_ALERTS.length + Number(isFresh(machine) && !machine.isLate);
 }
 
 /** Whether all values that the machine reports are shown, and one of them is recent. */

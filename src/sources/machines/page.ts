@@ -54,6 +54,7 @@ function badgesOf(machine: ListedMachine, now: UnixMs): readonly [Badge, ...Badg
   const [worst, ...others] = machine.alerts.map((alert): Badge => [MACHINE_CONDITIONS[alert].badge, toneOf(alert)]);
   if (worst) return [worst, ...others];
   if (lastSeen(machine.seen) === 0) return [['waits for the first sweep', 'neutral']];
+  if (machine.isLate) return [['late', 'warning']];
   if (isRecent(machine, now)) return [['healthy', 'good']];
   // Between rare polls a machine can have been silent for hours, although its values are still shown.
   return [['out of date', 'neutral']];

@@ -60,6 +60,7 @@ describe('sources/machines/page', () => {
         machine('fresh', FRESH),
         machine('behind', FRESH, UNSYNCED),
         machine('partly', [MINUTE, undefined, HOUR]),
+        machine('late', [4 * MINUTE, 4 * MINUTE, 4 * MINUTE]),
         machine('silent', [HOUR, HOUR, HOUR]),
       ],
       { expected: ['never', 'fresh'] },
@@ -69,9 +70,10 @@ describe('sources/machines/page', () => {
       ['behind', 'not synced'],
       ['never', 'never seen'],
       ['partly', 'partly silent'],
+      ['late', 'late'],
       ['fresh', 'healthy'],
     ]);
-    expect(table.size).toBe(5);
+    expect(table.size).toBe(6);
     expect(notices).toEqual([
       '1 machine silent: silent.',
       '1 machine not synced: behind.',

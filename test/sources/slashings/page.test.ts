@@ -6,8 +6,8 @@ import { E, F, Follower } from '../../support/runs/follower.ts';
 import { DAY, HOUR, polls, timing } from '../../support/time/timing.ts';
 
 const SLOT = F * 32 + 9;
-const SLASHED = 'bad: 1 watched validator of mainnet slashed: 5.';
-const MISSED = 'warning: 1 watched validator of mainnet missed a proposal in the last day: 5.';
+const SLASHED = 'bad: 1 validator slashed on mainnet: 5.';
+const MISSED = 'warning: 1 validator missed a proposal in the last day on mainnet: 5.';
 
 /** The notices so long after the slot. */
 function told({ source, state }: Follower, ageMs: number): string[] {

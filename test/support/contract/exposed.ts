@@ -33,8 +33,8 @@ export const ALL_LABELS: ReadonlySet<string> = new Set([
   ...OF_THE_SCRAPE,
   ...[...labelsOf.values()].flat(),
   'group',
-  // The same, where the scrape adds a label of that name.
-  'exported_group',
+  // As Prometheus renames them where the scrape configuration has labels of the same names.
+  ...['machine', 'process', 'source', 'chain', 'validator', 'group'].map((label) => `exported_${label}`),
   // Made by panels.
   'about',
 ]);
@@ -47,13 +47,14 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
   const { metrics, selected, grouped } = namesIn(expr);
   return [
     ...metrics.filter((name) => !labelsOf.has(name) && !recorded.includes(name)),
-    ...selected.flatMap(([metric, label]) =>
-      OF_THE_SCRAPE.includes(label) ||
-      labelsOf.get(sourceOf(metric))?.includes(label) ||
-      (label === 'group' && hasGroups(metric))
+    ...selected.flatMap(([metric, named]) => {
+      const label = named.replace(/^exported_/, '');
+      return OF_THE_SCRAPE.includes(label) ||
+        labelsOf.get(sourceOf(metric))?.includes(label) ||
+        (label === 'group' && hasGroups(metric))
         ? []
-        : [`${metric}{${label}}`],
-    ),
+        : [`${metric}{${label}}`];
+    }),
     ...selected.flatMap(([, label, value]) =>
       value.split('|').filter((one) => VALUES[label] && !VALUES[label].includes(one)),
     ),

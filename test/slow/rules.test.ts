@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import { temporaryFolder } from '../support/files/files.ts';
+import { PROMTOOL } from '../support/tools/tools.ts';
+
+const FOLDER = 'deploy/prometheus';
+const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.test.yaml'));
+/** Labels of a scrape configuration that has names of ours. A `group` there has a case of its own. */
+const TARGET = ['machine', 'process', 'source', 'chain', 'validator'];
+/** Of the process, not of what replicas share. */
+const OF_PROCESS =
+  /Beaconchain(?:ExporterDown|ReplicaDown|NoLeader|SourceStale|ClockWrong|StateWriteFailing|ConfigReloadFailed|Watchdog)/;
+
+const Check = z.looseObject({
+  expr: z.string(),
+  exp_samples: z.array(z.object({ labels: z.string(), value: z.coerce.number() })),
+});
+const Case = z.looseObject({
+  name: z.string(),
+  input_series: z.array(z.object({ series: z.string(), values: z.string() })).default([]),
+  promql_expr_test: z.array(Check),
+});
+const File = z.looseObject({ rule_files: z.array(z.string()), tests: z.array(Case) });
+type Case = z.infer<typeof Case>;
+
+describe('rules, in other set-ups', () => {
+  it.each(FILES)(
+    'fire and are silent where the scrape configuration has labels of the same names: %s',
+    async (name) => {
+      await play(name, renamed);
+    },
+  );
+
+  // Where series are 10 minutes apart, nobody leads between two samples.
+  it.each(FILES.filter((name) => !name.includes('week')))(
+    'fire once for two replicas of each exporter: %s',
+    async (name) => {
+      await play(name, replicated);
+    },
+  );
+});
+
+async function play(name: string, change: (one: Case) => Case): Promise<void> {
+  // All of it is text: 0x60 is not a number here.
+  const file = File.parse(parse(readFileSync(join(FOLDER, name), 'utf8'), { maxAliasCount: -1, schema: 'failsafe' }));
+  const changed = {
+    ...file,
+    rule_files: file.rule_files.map((one) => resolve(FOLDER, one)),
+    // Some cases are about these set-ups.
+    tests: file.tests
+      .filter(({ name }) => !/replica|NoLeader|scrape configuration/.test(name))
+      .map(({ alert_rule_test: _, ...one }) => change({ ...Case.parse(one), promql_expr_test: countsIn(one) })),
+  };
+  const path = join(temporaryFolder(), basename(name));
+  writeFileSync(path, stringify(changed, { aliasDuplicateObjects: false, lineWidth: 0 }));
+  // What fails is in stderr.
+  const { stderr } = await promisify(execFile)(PROMTOOL.command, ['test', 'rules', path]).catch((error) => error);
+  expect(stderr).toBe('');
+}
+
+/** How many fire of each name: their other labels are those of the set-up. */
+function countsIn({ promql_expr_test: checks }: Case): Case['promql_expr_test'] {
+  return checks.filter(({ expr }) => expr.startsWith('count by (alertname) (ALERTS{'));
+}
+
+/** What Prometheus makes of our labels where the target has those names, and honor_labels is not true. */
+function renamed(one: Case): Case {
+  const input_series = one.input_series.map(({ series, values }) => {
+    const [, metric, own = ''] = series.match(/^(\w+)\{(.*)\}$/) ?? [];
+    const labels = own.replaceAll(/\b(\w+)=/g, (all, label) => (TARGET.includes(label) ? `exported_${label}=` : all));
+    return { series: `${metric}{${[labels, ...TARGET.map((label) => `${label}="home"`)].join(', ')}}`, values };
+  });
+  return { ...one, input_series };
+}
+
+/** Each exporter is two replicas, the first of which leads, and both show the same. */
+function replicated(one: Case): Case {
+  const ofExporters = one.input_series.filter(
+    ({ series }) => series.startsWith('beaconchain_') && !series.includes('_leader{'),
+  );
+  const jobs = new Map<string, string>();
+  const input_series = ofExporters.flatMap(({ series, values }) =>
+    ['leader', 'follower'].map((role) => {
+      const instance = series.match(/instance="([^"]*)"/)?.[1] ?? '';
+      const job = `j-${instance}`;
+      jobs.set(job, instance);
+      const ofReplica = series
+        .replace(/job="[^"]*"/, `job="${job}"`)
+        .replace(/instance="[^"]*"/, `instance="${instance}-${role}"`);
+      return { series: ofReplica, values };
+    }),
+  );
+  const leaders = [...jobs].flatMap(([job, instance]) =>
+    ['leader', 'follower'].map((role) => ({
+      series: `beaconchain_exporter_leader{job="${job}", instance="${instance}-${role}"}`,
+      values: `${role === 'leader' ? 1 : 0}x40000`,
+    })),
+  );
+  const promql_expr_test = one.promql_expr_test.map(({ expr, ...check }) => ({
+    ...check,
+    expr: expr.replace('{', `{instance=~"j.*", alertname!~"${OF_PROCESS.source.replace('?:', '')}", `),
+    exp_samples: check.exp_samples.filter(({ labels }) => !OF_PROCESS.test(labels)),
+  }));
+  return { ...one, input_series: [...input_series, ...leaders], promql_expr_test };
+}
