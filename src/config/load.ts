@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type * as z from 'zod';
-import { CHAIN_NAMES } from '../facts/chain.ts';
+import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { ConfigSection } from '../facts/fields.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
@@ -12,6 +12,7 @@ import {
   locate,
   type Mistake,
   pathText,
+  readFailure,
   readOrRefuse,
   schemaFindings,
   show,
@@ -60,7 +61,12 @@ export async function load<C extends CommonConfig>(
   const inFile = keyless || keyFile ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
-  const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
+  const paths = [...PATHS, ...sections.flatMap(({ files }) => (files ? [files.path] : []))];
+  const relative = override(withAbsolutePaths(inFile, folder, paths), overrides);
+  const { value, findings: fileFindings } = await withFiles(
+    withAbsolutePaths(relative, process.cwd(), paths),
+    sections,
+  );
   const parsed = schema.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
@@ -71,6 +77,7 @@ export async function load<C extends CommonConfig>(
     ...schemaFindings(parsed, value, override(document.written, overrides)),
     ...chainFindings(value, sections),
     ...(parsed.success ? sections.flatMap((one) => one.findings?.(parsed.data) ?? []) : []),
+    ...fileFindings,
     ...webFindings,
     ...findings,
     ...proxyFindings,
@@ -99,12 +106,50 @@ const PATHS: readonly Override['path'][] = [
   ['web', 'config_file'],
 ];
 
-function withAbsolutePaths(document: unknown, folder: string): unknown {
-  const absolute = PATHS.flatMap((path): Override[] => {
+function withAbsolutePaths(document: unknown, folder: string, paths: readonly Override['path'][]): unknown {
+  const absolute = (value: unknown) => (isPath(value) ? resolve(folder, value) : value);
+  const given = paths.flatMap((path): Override[] => {
     const value = valueAt(document, path);
-    return typeof value === 'string' && value !== '' ? [{ path, value: resolve(folder, value), origin: '' }] : [];
+    if (Array.isArray(value)) return [{ path, value: value.map(absolute), origin: '' }];
+    return isPath(value) ? [{ path, value: absolute(value), origin: '' }] : [];
   });
-  return override(document, absolute);
+  return override(document, given);
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The document with the contents of files in place of their paths. The schema reports what is no path. */
+async function withFiles(
+  document: unknown,
+  sections: readonly Pick<ConfigSection, 'files'>[],
+): Promise<{ value: unknown; findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  const contents: Override[] = [];
+  for (const { files } of sections) {
+    const listed = files && valueAt(document, files.path);
+    if (!files || !Array.isArray(listed)) continue;
+    const { path } = files;
+    const read = listed.map(async (file: unknown, i) => {
+      if (!isPath(file)) return file;
+      try {
+        const { content, findings: inside } = await files.read(file, configuredChains(document).length);
+        findings.push(...inside);
+        return content;
+      } catch (error) {
+        findings.push({ path: [...path, i], message: `the file ${file} ${readFailure(error)}` });
+        return file;
+      }
+    });
+    contents.push({ path, value: await Promise.all(read), origin: '' });
+  }
+  return { value: override(document, contents), findings };
+}
+
+function configuredChains(document: unknown): Chain[] {
+  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
+  return CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
 }
 
 /** The web config file, or its mistakes. If it cannot be read, the mistake is in the setting that names it. */
@@ -140,12 +185,11 @@ function colonDoubts(document: unknown, sections: readonly Pick<ConfigSection, '
 }
 
 /**
- * References to chains that are not configured, and a list of validators that does not name its chain. The schema does not
+ * References to chains that are not configured, and a list with indices that does not name its chain. The schema does not
  * look for them: it reports nothing about other sections while one section has mistakes.
  */
 function chainFindings(document: unknown, sections: readonly ConfigSection[]): Finding[] {
-  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
-  const configured = CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
+  const configured = configuredChains(document);
   const at = (pattern: string) => valuesAt(document, pattern.split('.'));
   const lists = sections.flatMap((one) => one.lists ?? []);
   const references = [
@@ -161,7 +205,8 @@ function chainFindings(document: unknown, sections: readonly ConfigSection[]): F
   if (configured.length < 2) return findings;
   const example = `{${configured.map((chain) => `${chain}: [...]`).join(', ')}}`;
   const message = `expected one list per chain: ${example}, because several chains are configured`;
-  const ofNoChain = lists.flatMap(at).filter(({ value }) => Array.isArray(value) && value.length > 0);
+  const isOfChain = (item: unknown): boolean => !/^0x/i.test(String(item));
+  const ofNoChain = lists.flatMap(at).filter(({ value }) => Array.isArray(value) && value.some(isOfChain));
   return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
 }
 

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Chain } from '../facts/chain.ts';
-import type { WatchedGroup } from '../facts/groups.ts';
+import type { NamedWatch, WatchedGroup } from '../facts/groups.ts';
 import type { Watch } from '../facts/watch.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -80,7 +80,25 @@ export interface ChainOptions {
 
 /** The options of a source that knows the watched validators of a chain. */
 export interface WatchOptions extends ChainOptions {
+  /** Those whose index is known. */
   readonly watch: Watch;
   /** Each watched validator once. */
   readonly groups: readonly WatchedGroup[];
+  /** Absent: no public keys are watched. */
+  readonly keys?: WatchedKeys;
+  /** Keys that are requested here and count on the first chain, because no chain is known to have them. Absent: none. */
+  readonly onlyAsked?: ReadonlySet<string>;
+  /** Keys that count here, and of which another chain has not answered yet. Absent: none. */
+  readonly undecided?: ReadonlySet<string>;
+}
+
+/** The public keys of a chain as configured, before their indices are known. */
+export interface WatchedKeys {
+  readonly keys: readonly string[];
+  /** Those that may be on another chain. */
+  readonly anywhere: ReadonlySet<string>;
+  /** Whether those count here as long as no chain has them. */
+  readonly isFirst: boolean;
+  /** Indices and keys of each group. A key can be one of another chain. */
+  readonly groups: readonly NamedWatch[];
 }

@@ -1,17 +1,26 @@
 import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
 import type { Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
+import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
+import { tellingShared } from './shared.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
 import { statusRead } from './status.ts';
 
 /** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
+  return tellingShared(
+    options,
+    withKeys(options, sourceOf, ({ validators }) => validators),
+  );
+}
+
+function sourceOf(options: ValidatorsOptions): Source<Validators> {
   const { chain, chains, watch, syncCommittee } = options;
   return {
     name: 'validators',
@@ -26,6 +35,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
       probe: validatorsProbing(options),
       gives: (value) => ({
         slashedByStatus: slashedIn(value, watch),
+        keys: value.validators,
         ...(syncCommittee && { seatsOf: (period) => seatsOf(value.committees, period) }),
       }),
       detects: (timing) => detectionsOf(options, timing),

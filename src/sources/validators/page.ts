@@ -1,6 +1,6 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { watchedCount } from '../../facts/watch.ts';
+import { nameOf } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { count, spaced } from '../../toolkit/lib/words.ts';
@@ -26,7 +26,7 @@ import { weiOfAll } from '../sums.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import { byStatusOf, etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import type { Validator, Validators } from './state.ts';
+import { identifierOf, type Validators } from './state.ts';
 
 const MAX_NAMED = 5;
 
@@ -50,7 +50,15 @@ export function validatorsPage(
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
-    ...(status && { tally: { noun: 'validator', ...talliedOf(sums, watchedCount(watch)) } }),
+    ...(status && {
+      tally: {
+        noun: 'validator',
+        ...talliedOf(
+          sums,
+          shown.reduce((sum, one) => sum + one.watched, 0),
+        ),
+      },
+    }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     tables: [
       {
@@ -70,13 +78,17 @@ function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
   const certain = offline.filter(({ offlineSince, epoch }) => offlineSince !== undefined && offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
-    ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
-    ...firingIf('BeaconchainValidatorNotFound', indices(notFound), chain),
+    ...firingIf(
+      'BeaconchainValidatorOffline',
+      certain.map(({ index }) => index),
+      chain,
+    ),
+    ...firingIf(
+      'BeaconchainValidatorNotFound',
+      notFound.map((one) => nameOf(identifierOf(one))),
+      chain,
+    ),
   ];
-}
-
-function indices(validators: readonly Validator[]): number[] {
-  return validators.map(({ index }) => index);
 }
 
 /** A validator without duties is neither well nor ill. */
@@ -120,7 +132,15 @@ function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now:
   const statuses = byStatusOf(shown).filter(([, number]) => number > 0);
   return lines(
     `${count(online)} of ${count(sums.validators.length)} online`,
-    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline), linked)}`] : []),
+    ...(offline.length > 0
+      ? [
+          html`offline: ${named(
+            chain,
+            offline.map(({ index }) => index),
+            linked,
+          )}`,
+        ]
+      : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,
