@@ -7,6 +7,8 @@ const URL = 'expected a URL that begins with http:// or https://, without creden
 const INDEX =
   'expected a validator index such as 12345, a range such as "20000-20099", or a public key of 0x and 96 hexadecimal digits';
 
+const KEY = `0x${'ab'.repeat(48)}`;
+
 /** A configuration, and the lines reported for its file. */
 interface MistakenConfig {
   readonly text: string;
@@ -151,13 +153,15 @@ groups:
     text: `groups:
   home: {machines: [node-a, "home-*"], validators: ["10-20", 5]}
   office: {machines: ["home-*", node-a], validators: [7, "18-30"]}
-  club: {machines: ["node-*"], validators: [20]}
+  club: {machines: ["node-*"], validators: [20, "${KEY}"]}
+  lab: {validators: [40, "${KEY.toUpperCase()}"]}
 `,
     lines: [
       ':3: groups.office.validators: validator 18 is in the groups home and office, expected it in one of them',
       ':3: groups.office.machines[0]: machine "home-*" is in the groups home and office, expected it in one of them',
       ':3: groups.office.machines[1]: machine "node-a" is in the groups home and office, expected it in one of them',
       ':4: groups.club.validators: validator 20 is in the groups home and club, expected it in one of them',
+      ':5: groups.lab.validators: validator 0xabababab is in the groups club and lab, expected it in one of them',
     ],
     isBeyondSchema: true,
   },
