@@ -90,6 +90,13 @@ describe('validators.watch_files', () => {
     });
   });
 
+  it('need no chain if they have only keys, as a list of keys', async () => {
+    const text = `chains: {mainnet: {}, hoodi: {}}\nvalidators: {watch: [${KEY}], watch_files: [deposits.json]}`;
+    writeFileSync(join(folder, 'deposits.json'), deposits(BARE));
+    const { config } = await load(text);
+    expect(config.validators).toMatchObject({ keys: { mainnet: [KEY], hoodi: [KEY] }, anywhere: [KEY] });
+  });
+
   it('are refused with all mistakes of all files at once', async () => {
     writeFileSync(join(folder, 'bad.txt'), '1\nx\n');
     const lines = await refusal(load('validators:\n  watch_files: [bad.txt, gone.txt, "."]\n  interval: 1x'));

@@ -44,13 +44,13 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           continue;
         }
         for (const row of answer) {
-          // Its index takes the place of its key.
-          const last = known.get(identifierOf(row)) ?? known.get(row.key ?? '');
+          const last = known.get(identifierOf(row));
           // While its values are withdrawn its state is unknown, so the offline time restarts.
           // A clock that has jumped ahead withdraws nothing for good: the answer is as old as is honest, or older.
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
+          // Its index takes the place of its key.
           if (row.key !== undefined) known.delete(row.key);
           const key = row.key ?? last?.key;
           known.set(identifierOf(row), { ...afterAnswer(row, before, api.now()), key, askedAt: timing.now });
@@ -115,8 +115,7 @@ const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row {
   const status = row?.status ?? 'not_found';
   const [index, key] = typeof asked === 'number' ? [asked] : [row?.validator.index ?? undefined, asked];
-  // Without an index it has no duties either.
-  const online = WITHOUT_DUTIES.test(status) || index === undefined ? null : (row?.online ?? null);
+  const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {
     index,
     key,

@@ -82,9 +82,9 @@ function shown(source: Source, value: unknown, now = NOW, inputs = NO_INPUTS) {
         .filter(({ value }) => value > 0)
         .map(({ labels: { chain: _, ...labels }, value }) => [Object.values(labels).sort().join(' '), value]),
     );
-  const { notices = [] } =
+  const { notices = [], tally } =
     source.page?.(value, validatorsTiming(now), { inputs, linked: link, polls: { intervalMs: EPOCH } }) ?? {};
-  return { of, notices: notices.map(({ text }) => text) };
+  return { of, tally, notices: notices.map(({ text }) => text) };
 }
 
 describe('public keys of validators', () => {
@@ -97,7 +97,8 @@ describe('public keys of validators', () => {
     expect(askedFor(api).flat()).toEqual(indices.map(keyOf));
     // The sums in the same round.
     expect(askedFor(api, 'validators_performance').flat()).toEqual(indices);
-    const { of } = shown(source, first.value);
+    const { of, tally } = shown(source, first.value);
+    expect(tally).toMatchObject({ well: 1_000, known: 1_000, unknown: 0 });
     expect([of('validators'), of('validators_by_status')]).toEqual([{ '': 1_000 }, { active_ongoing: 1_000 }]);
     const again = serviceWith(indices, {}, 444_378);
     await round(source, again, first.entry, { now: NOW + EPOCH });
@@ -174,12 +175,13 @@ describe('public keys of validators', () => {
   it('gives the index to the other sources: proposals, seats and slashings know it', async () => {
     const config = { validators: { watch: [keyOf(5)] } };
     const [validators, slashings] = [sourceIn(config, 'validators'), sourceIn(config, 'slashings')];
-    const { entry } = await round(validators, serviceWith([5]), undefined, { now: NOW });
+    const { entry } = await round(validators, serviceWith([5], { 5: { slashed: true } }), undefined, { now: NOW });
     const known = [
       { source: validators, saved: entry },
       { source: slashings, saved: emptyEntry(slashings) },
     ];
     const inputs = inputsFor(slashings, known);
+    expect(inputs.slashedByStatus).toEqual([{ validator: 5 }]);
     const value = { ...(slashings.empty as object), slashed: [[5, 3_200]], missedProposals: [[5, 3_201]] };
     const before = shown(slashings, value);
     expect([before.of('validators'), before.of('validators_slashed')]).toEqual([{ '': 1 }, {}]);
@@ -250,18 +252,19 @@ describe('public keys of no chain in particular', () => {
     }
     return known.map(({ source, saved }) => {
       const { of } = shown(source, saved.value, NOW, inputsFor(source, known));
-      return { watched: of('validators'), statuses: of('validators_by_status') };
+      const attested = of('validators_duties')['assigned attestation'];
+      return { watched: of('validators'), statuses: of('validators_by_status'), ...(attested && { attested }) };
     });
   }
 
   it('are asked for on each chain, and not found once no chain knows them', async () => {
     const [onMainnet, onHoodi] = [serviceWith([5, 9]), serviceWith([], {}, ON_HOODI)];
     expect(await lived(onMainnet, undefined)).toEqual([
-      { watched: { '': 3 }, statuses: { active_ongoing: 2, unread: 1 } },
+      { watched: { '': 3 }, statuses: { active_ongoing: 2, unread: 1 }, attested: 450 },
       { watched: {}, statuses: {} },
     ]);
     expect(await lived(onMainnet, onHoodi)).toEqual([
-      { watched: { '': 3 }, statuses: { active_ongoing: 2, not_found: 1 } },
+      { watched: { '': 3 }, statuses: { active_ongoing: 2, not_found: 1 }, attested: 450 },
       { watched: {}, statuses: {} },
     ]);
     expect(askedFor(onHoodi)).toEqual([[NOBODY]]);
@@ -270,7 +273,7 @@ describe('public keys of no chain in particular', () => {
   it('belong to the chain that knows them, where they are then asked for alone', async () => {
     const [onMainnet, onHoodi] = [serviceWith([9]), serviceWith([5], {}, ON_HOODI)];
     expect(await lived(onMainnet, onHoodi, 3)).toEqual([
-      { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 } },
+      { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 }, attested: 225 },
       { watched: { '': 1 }, statuses: { active_ongoing: 1 } },
     ]);
     expect([askedFor(onMainnet), askedFor(onHoodi)]).toEqual([[[9, NOBODY]], [[5], [NOBODY]]]);
