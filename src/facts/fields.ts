@@ -107,20 +107,15 @@ export interface WatchPerChain {
 
 /** The validators of all lists. A list without chains is for the only chain; of several, only its keys. */
 export function watchPerChain(lists: readonly WatchList[], chains: readonly Chain[]): WatchPerChain {
-  const [first = 'mainnet', ...others] = chains;
-  const bare = lists.flatMap((list) => (isBare(list) ? list : []));
-  const named = (chain: Chain) => lists.flatMap((list) => (isBare(list) ? [] : (list[chain] ?? [])));
-  const ofSome = new Set(CHAIN_NAMES.flatMap((chain) => keysIn(named(chain))));
-  const anywhere = new Set(others.length > 0 ? keysIn(bare) : []).difference(ofSome);
-  const itemsOn = (chain: Chain) => (chain === first ? [...named(chain), ...bare] : named(chain));
-  const rangesOn = (chain: Chain) => watchOf(itemsOn(chain).flatMap((one) => (isKey(one) ? [] : one)));
-  const keysOn = (chain: Chain) => {
-    const own = keysIn(others.length > 0 ? named(chain) : itemsOn(chain));
-    return [...new Set([...own, ...(chains.includes(chain) ? anywhere : [])])];
-  };
+  const only = chains.length > 1 ? undefined : (chains[0] ?? 'mainnet');
+  const on = (chain: Chain) =>
+    lists.flatMap((list) => (isBare(list) ? (chain === only ? list : []) : (list[chain] ?? [])));
+  const each = <T>(of: (chain: Chain) => T): PerChain<T> => ({ mainnet: of('mainnet'), hoodi: of('hoodi') });
+  const named = new Set(CHAIN_NAMES.flatMap((chain) => keysIn(on(chain))));
+  const anywhere = new Set(only ? [] : keysIn(lists.filter(isBare).flat())).difference(named);
   return {
-    watch: { mainnet: rangesOn('mainnet'), hoodi: rangesOn('hoodi') },
-    keys: { mainnet: keysOn('mainnet'), hoodi: keysOn('hoodi') },
+    watch: each((chain) => watchOf(on(chain).flatMap((one) => (isKey(one) ? [] : one)))),
+    keys: each((chain) => [...new Set(keysIn(on(chain))), ...(chains.includes(chain) ? anywhere : [])]),
     anywhere: [...anywhere],
   };
 }

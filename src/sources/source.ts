@@ -90,6 +90,8 @@ export interface WatchOptions extends ChainOptions {
   readonly onlyAsked?: ReadonlySet<string>;
   /** Keys that count here, and of which another chain has not answered yet. Absent: none. */
   readonly undecided?: ReadonlySet<string>;
+  /** Those that two groups turned out to share, by a key and an index. The first group keeps them. Absent: none. */
+  readonly shared?: readonly number[];
 }
 
 /** The public keys of a chain as configured, before their indices are known. */

@@ -1,9 +1,9 @@
 import { type NamedWatch, watchedGroups } from '../facts/groups.ts';
-import { type Watch, watchOf } from '../facts/watch.ts';
+import { type Watch, watches, watchOf } from '../facts/watch.ts';
 import { type Inputs, type KnownKey, NO_INPUTS } from './read.ts';
 import type { Source, WatchOptions } from './source.ts';
 
-type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'onlyAsked' | 'undecided'>;
+type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'onlyAsked' | 'undecided' | 'shared'>;
 
 /**
  * Pure. The watched set of a chain by what is known of its keys: an index takes the place of its key.
@@ -39,25 +39,21 @@ export function resolved(
     }),
   );
   const all = withFound(watch, keys);
-  return { watch: all, groups: watchedGroups(all, split, [...open]), onlyAsked, undecided };
+  const shared = [...found.values()].filter((one) => split.filter((group) => watches(group.watch, one)).length > 1);
+  return { watch: all, groups: watchedGroups(all, split, [...open]), onlyAsked, undecided, shared };
 }
 
 function isFound(one: KnownKey | undefined): boolean {
   return one !== undefined && (one.index !== undefined || one.status !== 'not_found');
 }
 
-export function byKey(known: readonly KnownKey[]): ReadonlyMap<string, KnownKey> {
+function byKey(known: readonly KnownKey[]): ReadonlyMap<string, KnownKey> {
   return new Map(known.flatMap((one) => (one.key === undefined ? [] : [[one.key, one]])));
 }
 
 /** The keys to request, because no index is known. */
 export function openKeys({ groups, onlyAsked }: Pick<WatchOptions, 'groups' | 'onlyAsked'>): string[] {
   return [...groups.flatMap(({ keys }) => [...(keys ?? [])]), ...(onlyAsked ?? [])];
-}
-
-interface Made<T> {
-  readonly elsewhere: Inputs['keysElsewhere'] | null;
-  readonly source: Source<T>;
 }
 
 /**
@@ -73,15 +69,14 @@ export function withKeys<T, O extends WatchOptions>(
   const base = create({ ...options, ...resolved(options) });
   const { anywhere } = options.keys ?? {};
   if (!anywhere) return base;
-  const made = { alone: new WeakMap<object, Made<T>>(), told: new WeakMap<object, Made<T>>() };
+  const made = new WeakMap<readonly KnownKey[], Source<T>>();
   const sourceOf = (value: T, inputs?: Inputs): Source<T> => {
     const known = knownBy?.(value) ?? inputs?.keys ?? NO_INPUTS.keys;
-    const elsewhere = anywhere.size > 0 ? (inputs?.keysElsewhere ?? null) : [];
-    const before = made[elsewhere ? 'told' : 'alone'];
-    const last = before.get(known);
-    if (last && (elsewhere ?? []).every((one, i) => one === last.elsewhere?.[i])) return last.source;
-    const source = create({ ...options, ...resolved(options, known, elsewhere) });
-    before.set(known, { elsewhere, source });
+    const before = made.get(known);
+    if (before) return before;
+    const source = create({ ...options, ...resolved(options, known, inputs?.keysElsewhere ?? null) });
+    // What other chains know changes by itself.
+    if (anywhere.size === 0) made.set(known, source);
     return source;
   };
   const reads = base.reads.map((read, i) => {

@@ -95,6 +95,10 @@ describe('validators.watch_files', () => {
     writeFileSync(join(folder, 'deposits.json'), deposits(BARE));
     const { config } = await load(text);
     expect(config.validators).toMatchObject({ keys: { mainnet: [KEY], hoodi: [KEY] }, anywhere: [KEY] });
+    writeFileSync(join(folder, 'deposits.json'), '5');
+    expect(await refusal(load(text))).toEqual([
+      expect.stringMatching(/deposits.json:1: expected a public key, because/),
+    ]);
   });
 
   it('are refused with all mistakes of all files at once', async () => {

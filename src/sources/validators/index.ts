@@ -8,16 +8,12 @@ import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
-import { tellingShared } from './shared.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
-import { statusRead } from './status.ts';
+import { GROUPS_SHARE, statusRead } from './status.ts';
 
 /** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
-  return tellingShared(
-    options,
-    withKeys(options, sourceOf, ({ validators }) => validators),
-  );
+  return withKeys(options, sourceOf, ({ validators }) => validators);
 }
 
 function sourceOf(options: ValidatorsOptions): Source<Validators> {
@@ -30,6 +26,7 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
     empty: NO_VALIDATORS,
     share: () => 2 / chains,
     metrics: (value, timing, inputs) => validatorFamilies(options, value, timing, inputs),
+    events: { [GROUPS_SHARE]: { level: 'warn', message: 'two groups share a validator: the first keeps it' } },
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),

@@ -3,7 +3,7 @@ import { etherOf } from '../../facts/ether.ts';
 import { nameOf } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, spaced } from '../../toolkit/lib/words.ts';
+import { count, listed, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import {
   type Cell,
@@ -12,6 +12,7 @@ import {
   lines,
   NOT_KNOWN,
   type Notice,
+  notice,
   quiet,
   type Summary,
   someOf,
@@ -36,7 +37,7 @@ export function validatorsPage(
   timing: Timing,
   { inputs, linked }: Pick<Shown, 'inputs' | 'linked'>,
 ): Summary {
-  const { chain, watch, status, syncCommittee } = options;
+  const { chain, watch, status, syncCommittee, shared = [] } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
   const watched = sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN;
@@ -49,6 +50,9 @@ export function validatorsPage(
     notices: [
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
+      ...(shared.length > 0
+        ? [notice('warning', 'Two groups share a validator', `: ${listed(shared)}. The first group keeps it.`)]
+        : []),
     ],
     ...(status && {
       tally: {

@@ -18,6 +18,9 @@ import { identifierOf, type Validator, type Validators } from './state.ts';
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
 
+/** Two groups turned out to share a validator. */
+export const GROUPS_SHARE = 'groups_share';
+
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
   const { chain, groups, onlyAsked = new Set(), intervalMs } = options;
@@ -26,7 +29,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
     endpoints: ['validators'],
     everyMs: intervalMs,
     ...costOf(options, PAGE_SIZE),
-    async run({ api, signal, timing, agingMs }, previous) {
+    async run({ api, signal, timing, agingMs, events }, previous) {
       const known = new Map(previous.validators.map((one) => [identifierOf(one), one]));
       const all = [
         ...groups.flatMap(({ watch, keys }) => chunksOf([...indicesOf(watch), ...(keys ?? [])], PAGE_SIZE)),
@@ -50,6 +53,10 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
+          const names = row.key !== undefined && row.index !== undefined ? [row.key, row.index] : [];
+          const sharing = groups.filter((one) => one.group && names.some((name) => watchedGroupOf([one], name)));
+          if (sharing.length > 1)
+            events.push({ type: GROUPS_SHARE, validator: row.index, groups: sharing.map(({ group }) => group) });
           // Its index takes the place of its key.
           if (row.key !== undefined) known.delete(row.key);
           const key = row.key ?? last?.key;

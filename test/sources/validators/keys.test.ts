@@ -146,23 +146,17 @@ describe('public keys of validators', () => {
     expect(of('validators_by_status')).toEqual({ 'active_ongoing home': 1, active_ongoing: 1 });
   });
 
-  it('tells two groups that share a validator, once and after a start, and the first keeps it', async () => {
-    const groups = { home: { validators: [5] }, office: { validators: [keyOf(5), 8] } };
-    const source = watching([], { groups });
-    const api = serviceWith([5, 8]);
-    const first = await round(source, api, undefined, { now: NOW });
-    const told = { type: 'groups_share', validator: 5, keeps: 'home', other: 'office' };
-    expect(first.events).toEqual([told]);
-    const { of, notices } = shown(source, first.value);
-    expect(of('validators_by_status')).toEqual({ 'active_ongoing home': 1, 'active_ongoing office': 1 });
-    expect(notices).toEqual(['Two groups share validator 5: home keeps it. Remove it from office.']);
+  it('tells two groups that share a validator when its index is known, and the first keeps it', async () => {
+    const groups = { office: { validators: [keyOf(5), 8] }, home: { validators: [5] } };
+    const source = watching([keyOf(5)], { groups });
+    const first = await round(source, serviceWith([5, 8]), undefined, { now: NOW });
+    expect(first.events).toEqual([{ type: 'groups_share', validator: 5, groups: ['office', 'home'] }]);
+    expect(source.events).toHaveProperty('groups_share');
     const next = await round(source, serviceWith([5, 8], {}, 444_378), first.entry, { now: NOW + EPOCH });
     expect(next.events).toEqual([]);
-    const started = await round(source, serviceWith([5, 8], {}, 444_379), next.entry, {
-      now: NOW + 2 * EPOCH,
-      tried: new Set(),
-    });
-    expect(started.events).toEqual([told]);
+    const { of, notices } = shown(source, next.value);
+    expect(of('validators_by_status')).toEqual({ 'active_ongoing office': 2 });
+    expect(notices).toEqual(['Two groups share a validator: 5. The first group keeps it.']);
   });
 
   it('learns nothing from a row about another key', async () => {
