@@ -57,6 +57,8 @@ export interface More<T> {
   history?(): History;
   /** Pure. What the other sources of the chain may use. */
   gives?(value: T): Partial<Inputs>;
+  /** Whether what it shows changes with what other sources give. */
+  readonly showsInputs?: true;
   /** Pure. What the budget leaves out at this pace, in a few words. Empty: nothing. */
   leavesOut?(timing: Timing): string;
   /** Pure. How soon it detects events at this pace. */

@@ -93,6 +93,6 @@ export function withKeys<T, O extends WatchOptions>(
     reads: reads as unknown as Source<T>['reads'],
     metrics: (value, timing, inputs) => sourceOf(value, inputs).metrics(value, timing, inputs),
     page: (value, timing, shown) => sourceOf(value, shown.inputs).page?.(value, timing, shown) ?? {},
-    more: { ...base.more, gives: (value) => sourceOf(value).more?.gives?.(value) ?? {} },
+    more: { ...base.more, showsInputs: true, gives: (value) => sourceOf(value).more?.gives?.(value) ?? {} },
   };
 }
