@@ -61,12 +61,8 @@ export async function load<C extends CommonConfig>(
   const inFile = keyless || keyFile ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
-  const paths = [...PATHS, ...sections.flatMap(({ files }) => (files ? [files.path] : []))];
-  const relative = override(withAbsolutePaths(inFile, folder, paths), overrides);
-  const { value, findings: fileFindings } = await withFiles(
-    withAbsolutePaths(relative, process.cwd(), paths),
-    sections,
-  );
+  const written = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
+  const { value, findings: fileFindings } = await withFiles(written, folder, sections);
   const parsed = schema.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
@@ -106,45 +102,40 @@ const PATHS: readonly Override['path'][] = [
   ['web', 'config_file'],
 ];
 
-function withAbsolutePaths(document: unknown, folder: string, paths: readonly Override['path'][]): unknown {
-  const absolute = (value: unknown) => (isPath(value) ? resolve(folder, value) : value);
-  const given = paths.flatMap((path): Override[] => {
+function withAbsolutePaths(document: unknown, folder: string): unknown {
+  const absolute = PATHS.flatMap((path): Override[] => {
     const value = valueAt(document, path);
-    if (Array.isArray(value)) return [{ path, value: value.map(absolute), origin: '' }];
-    return isPath(value) ? [{ path, value: absolute(value), origin: '' }] : [];
+    return typeof value === 'string' && value !== '' ? [{ path, value: resolve(folder, value), origin: '' }] : [];
   });
-  return override(document, given);
-}
-
-function isPath(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
+  return override(document, absolute);
 }
 
 /** The document with the contents of files in place of their paths. The schema reports what is no path. */
 async function withFiles(
   document: unknown,
+  folder: string,
   sections: readonly Pick<ConfigSection, 'files'>[],
 ): Promise<{ value: unknown; findings: readonly Finding[] }> {
   const findings: Finding[] = [];
-  const contents: Override[] = [];
+  let value = document;
   for (const { files } of sections) {
     const listed = files && valueAt(document, files.path);
     if (!files || !Array.isArray(listed)) continue;
-    const { path } = files;
-    const read = listed.map(async (file: unknown, i) => {
-      if (!isPath(file)) return file;
+    const contents = listed.map(async (name: unknown, i) => {
+      if (typeof name !== 'string' || name === '') return name;
+      const file = resolve(folder, name);
       try {
         const { content, findings: inside } = await files.read(file, configuredChains(document).length);
         findings.push(...inside);
         return content;
       } catch (error) {
-        findings.push({ path: [...path, i], message: `the file ${file} ${readFailure(error)}` });
-        return file;
+        findings.push({ path: [...files.path, i], message: `the file ${file} ${readFailure(error)}` });
+        return name;
       }
     });
-    contents.push({ path, value: await Promise.all(read), origin: '' });
+    value = override(value, [{ path: files.path, value: await Promise.all(contents), origin: '' }]);
   }
-  return { value: override(document, contents), findings };
+  return { value, findings };
 }
 
 function configuredChains(document: unknown): Chain[] {

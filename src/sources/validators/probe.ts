@@ -50,19 +50,20 @@ function foundIn(options: ValidatorsOptions, answers: readonly Answered[]): stri
   if (!answer || answer.failure || answer.unreadable > 0 || valueAt(answer.result, ['paging', 'next_cursor']))
     return [];
   const rows = rowsOf(answer.result);
-  const asked = askedOf(options);
-  const rowOf = (one: Identifier) => rows.find(({ index, key }) => one === index || one === key);
-  const mayBeElsewhere = (one: Identifier): boolean => keys?.anywhere.has(String(one)) ?? false;
-  const unknown = asked.filter((one) => !rowOf(one) && !mayBeElsewhere(one));
-  const result = unknown.length === 0 ? 'knows all of these' : `does not know ${unknown.map(nameOf).join(', ')}`;
+  const asked = askedOf(options).map((one) => ({
+    one,
+    row: rows.find(({ index, key }) => one === index || one === key),
+    mayBeElsewhere: keys?.anywhere.has(String(one)),
+  }));
+  const unknown = asked.filter(({ row, mayBeElsewhere }) => !row && !mayBeElsewhere).map(({ one }) => nameOf(one));
+  const result = unknown.length === 0 ? 'knows all of these' : `does not know ${unknown.join(', ')}`;
   const all = groups.reduce((sum, one) => sum + sizeOf(one), onlyAsked?.size ?? 0);
-  const said = asked.flatMap((one) => {
-    const row = rowOf(one);
-    if (typeof one === 'number' || (!row && !mayBeElsewhere(one))) return [];
+  const said = asked.flatMap(({ one, row, mayBeElsewhere }) => {
+    if (typeof one === 'number' || (!row && !mayBeElsewhere)) return [];
     const what = row ? `${row.index ?? 'without an index'} (${row.status})` : 'not on this chain';
     return `${nameOf(one)} is ${visible(what)}`;
   });
-  const left = openKeys(options).length - asked.filter((one) => typeof one === 'string').length;
+  const left = Math.max(0, openKeys(options).length - PAGE_SIZE);
   return [
     `Validators of ${chain}: asked for ${asked.length} of ${all} watched ones, the service ${result}.`,
     ...(said.length > 0 ? [`Public keys of ${chain}: ${said.join(', ')}.`] : []),
