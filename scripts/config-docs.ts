@@ -19,7 +19,7 @@ mistake of all files at once, with line and expected value, and prints how many 
 ## Your machines and validators
 
 \`\`\`yaml
-validators: {watch: [12345, "20000-20099"]}   # indices and ranges
+validators: {watch: [12345, "20000-20099"]}   # indices, ranges and public keys
 machines:
   expected: [node-a, node-b]                  # an alert fires if one never pushes
   exclude: [node-old]                         # out of service: no series, no alert

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
 import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../facts/chain.ts';
+import type { Identifier } from '../facts/watch.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
@@ -94,7 +95,7 @@ interface OfChain {
 }
 
 interface OfValidators extends OfChain {
-  readonly identifiers: readonly number[];
+  readonly identifiers: readonly Identifier[];
 }
 
 interface OfSlot extends OfChain {

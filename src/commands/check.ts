@@ -4,10 +4,12 @@ import { emptyLedger, Ledger, settled, UNNAMED } from '../budget/ledger.ts';
 import { costOf } from '../budget/planner.ts';
 import { budgetViewOf, configuredPaces, type Setup, setupOf, viewsOf } from '../exporter/setup.ts';
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
+import type { Chain } from '../facts/chain.ts';
 import { STATE_VERSION } from '../facts/version.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import { requestsPerDay, type SourceView, valueFor } from '../scheduler/schedules.ts';
 import { latenessAt } from '../sources/lateness.ts';
+import { type Inputs, NO_INPUTS } from '../sources/read.ts';
 import type { Config, LoadedConfig } from '../sources/registry.ts';
 import { columns } from '../toolkit/flags/columns.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
@@ -35,7 +37,7 @@ export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'war
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
   const { report, 'safe-to-restart': restart } = flags;
   if (restart !== undefined) {
-    const { isSafe, reason } = await askSafeToRestart(given, restart);
+    const { isSafe, reason } = await askSafeToRestart(given, restart, await storedInputs(given.config, log));
     process.stdout.write(`${reason}\n`);
     return isSafe ? 'understood' : 'notSafe';
   }
@@ -73,6 +75,15 @@ export async function check(options: CheckOptions): Promise<string> {
 
 function hasLimits({ buckets }: Ledger): boolean {
   return Object.values(buckets).some(({ limits }) => Object.keys(limits).length > 0);
+}
+
+/** What the sources of a chain have stored for each other. Without public keys nothing of it is needed. */
+async function storedInputs(config: Config, log: Logger): Promise<(chain: Chain) => Inputs> {
+  if (Object.values(config.validators.keys).every((keys) => keys.length === 0)) return () => NO_INPUTS;
+  const setup = setupOf(config);
+  const { entries } = await storedState(config, setup, log);
+  const views = viewsOf({ ledger: emptyLedger(), entries }, setup, systemClock.now());
+  return (chain) => views.find(({ source }) => source.chain === chain)?.inputs ?? NO_INPUTS;
 }
 
 /** What the daemon or a replica has stored, and why `serve` could not use it now. The costs can be computed without it. */

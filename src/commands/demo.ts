@@ -4,6 +4,8 @@ import { NO_DOCUMENTS } from '../exporter/state.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
 import { startSandbox } from '../sandbox/server.ts';
+import { publicKeyOf } from '../sandbox/validator.ts';
+import { Sandbox } from '../sandbox/world.ts';
 import type { Config } from '../sources/registry.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
@@ -41,6 +43,7 @@ export async function demo(start: Start): Promise<Running> {
   const isDefault = flags['config.file'] === undefined;
   const demonstrated = (given: Config): Config => (isDefault ? withEverything(given) : given);
   const { watch } = demonstrated(config).validators;
+  const byKey = isDefault ? [KEYED] : [];
   await using starting = new AsyncDisposableStack();
   const service = await startSandbox({
     ...address,
@@ -49,7 +52,7 @@ export async function demo(start: Start): Promise<Running> {
     // Slashings happen only on order.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
-      validators: { mainnet: [...indicesOf(watch.mainnet)], hoodi: [...indicesOf(watch.hoodi)] },
+      validators: { mainnet: [...indicesOf(watch.mainnet), ...byKey], hoodi: [...indicesOf(watch.hoodi)] },
       slots: SLOTS_PER_WATCHED_PROPOSAL,
     },
   }).catch((error: unknown) => {
@@ -110,6 +113,9 @@ function browserHost(host: string | undefined): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
+/** The validator that is watched by its public key. */
+const KEYED = 12_349;
+
 /** Both chains, with watched validators and two groups. A machine and two validators are in no group. */
 function withEverything(config: Config): Config {
   return {
@@ -123,7 +129,11 @@ function withEverything(config: Config): Config {
       { name: 'home', machines: ['node-a', 'node-b'], watch: watchOn([12_340, 12_344], [500, 501]) },
       { name: 'office', machines: ['node-c', 'hoodi-*'], watch: watchOn([12_345, 12_348], [502, 503]) },
     ],
-    validators: { ...config.validators, watch: watchOn([12_340, 12_349], [500, 504]) },
+    validators: {
+      ...config.validators,
+      watch: watchOn([12_340, 12_348], [500, 504]),
+      keys: { mainnet: [publicKeyOf(new Sandbox().chains.mainnet, KEYED)], hoodi: [] },
+    },
   };
 }
 

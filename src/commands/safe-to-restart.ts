@@ -1,17 +1,27 @@
 import { emptyLedger } from '../budget/ledger.ts';
 import { openClient } from '../exporter/client.ts';
+import type { Chain } from '../facts/chain.ts';
+import type { Inputs } from '../sources/read.ts';
 import { type LoadedConfig, safetyQuestions } from '../sources/registry.ts';
 import type { Safety } from '../sources/safety.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { parseDuration } from '../toolkit/lib/duration.ts';
 
-/** Asks for each chain whether a restart now costs nothing. @throws UsageError for an invalid duration */
-export async function askSafeToRestart(settings: LoadedConfig, text: string): Promise<Safety> {
+/**
+ * Asks for each chain whether a restart now costs nothing.
+ * @param inputsOf What the state knows of the keys of a chain
+ * @throws UsageError for an invalid duration
+ */
+export async function askSafeToRestart(
+  settings: LoadedConfig,
+  text: string,
+  inputsOf: (chain: Chain) => Inputs,
+): Promise<Safety> {
   const withinMs = parseDuration(text);
   if (withinMs === undefined)
     throw new UsageError(`--safe-to-restart: expected a duration such as 30m, got ${JSON.stringify(text)}`);
-  const questions = safetyQuestions(settings.config);
+  const questions = safetyQuestions(settings.config, inputsOf);
   if (questions.length === 0) return { isSafe: false, reason: 'not known: validators.watch names no validator' };
   const client = openClient({
     settings: () => settings,

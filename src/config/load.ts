@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type * as z from 'zod';
-import { CHAIN_NAMES } from '../facts/chain.ts';
+import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { ConfigSection } from '../facts/fields.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
@@ -12,6 +12,7 @@ import {
   locate,
   type Mistake,
   pathText,
+  readFailure,
   readOrRefuse,
   schemaFindings,
   show,
@@ -60,7 +61,8 @@ export async function load<C extends CommonConfig>(
   const inFile = keyless || keyFile ? withoutKey(document.value) : document.value;
   // Paths of the file are relative to the file, those of flags and variables to the working directory.
   const folder = file === undefined ? process.cwd() : resolve(dirname(file));
-  const value = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
+  const written = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
+  const { value, findings: fileFindings } = await withFiles(written, folder, sections);
   const parsed = schema.safeParse(value, { jitless: true });
   // For programs that send no requests, the related environment variables are ignored too.
   const requestEnv = keyless ? {} : env;
@@ -71,6 +73,7 @@ export async function load<C extends CommonConfig>(
     ...schemaFindings(parsed, value, override(document.written, overrides)),
     ...chainFindings(value, sections),
     ...(parsed.success ? sections.flatMap((one) => one.findings?.(parsed.data) ?? []) : []),
+    ...fileFindings,
     ...webFindings,
     ...findings,
     ...proxyFindings,
@@ -107,6 +110,39 @@ function withAbsolutePaths(document: unknown, folder: string): unknown {
   return override(document, absolute);
 }
 
+/** The document with the contents of files in place of their paths. The schema reports what is no path. */
+async function withFiles(
+  document: unknown,
+  folder: string,
+  sections: readonly Pick<ConfigSection, 'files'>[],
+): Promise<{ value: unknown; findings: readonly Finding[] }> {
+  const findings: Finding[] = [];
+  let value = document;
+  for (const { files } of sections) {
+    const listed = files && valueAt(document, files.path);
+    if (!files || !Array.isArray(listed)) continue;
+    const contents = listed.map(async (name: unknown, i) => {
+      if (typeof name !== 'string' || name === '') return name;
+      const file = resolve(folder, name);
+      try {
+        const { content, findings: inside } = await files.read(file, configuredChains(document).length);
+        findings.push(...inside);
+        return content;
+      } catch (error) {
+        findings.push({ path: [...files.path, i], message: `the file ${file} ${readFailure(error)}` });
+        return name;
+      }
+    });
+    value = override(value, [{ path: files.path, value: await Promise.all(contents), origin: '' }]);
+  }
+  return { value, findings };
+}
+
+function configuredChains(document: unknown): Chain[] {
+  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
+  return CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
+}
+
 /** The web config file, or its mistakes. If it cannot be read, the mistake is in the setting that names it. */
 async function readWeb(
   document: unknown,
@@ -140,12 +176,11 @@ function colonDoubts(document: unknown, sections: readonly Pick<ConfigSection, '
 }
 
 /**
- * References to chains that are not configured, and a list of validators that does not name its chain. The schema does not
+ * References to chains that are not configured, and a list with indices that does not name its chain. The schema does not
  * look for them: it reports nothing about other sections while one section has mistakes.
  */
 function chainFindings(document: unknown, sections: readonly ConfigSection[]): Finding[] {
-  const chains = valueAt(document, ['chains']) ?? { mainnet: {} };
-  const configured = CHAIN_NAMES.filter((name) => valueAt(chains, [name]) !== undefined);
+  const configured = configuredChains(document);
   const at = (pattern: string) => valuesAt(document, pattern.split('.'));
   const lists = sections.flatMap((one) => one.lists ?? []);
   const references = [
@@ -161,7 +196,8 @@ function chainFindings(document: unknown, sections: readonly ConfigSection[]): F
   if (configured.length < 2) return findings;
   const example = `{${configured.map((chain) => `${chain}: [...]`).join(', ')}}`;
   const message = `expected one list per chain: ${example}, because several chains are configured`;
-  const ofNoChain = lists.flatMap(at).filter(({ value }) => Array.isArray(value) && value.length > 0);
+  const isOfChain = (item: unknown): boolean => !/^0x/i.test(String(item));
+  const ofNoChain = lists.flatMap(at).filter(({ value }) => Array.isArray(value) && value.some(isOfChain));
   return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
 }
 

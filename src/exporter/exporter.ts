@@ -26,7 +26,7 @@ import { EventLog } from './event-log.ts';
 import { labelsOf, OWN, type Snapshot, sectionsOf } from './metrics.ts';
 import { OwnMetrics } from './own-metrics.ts';
 import { assertNoRestartNeeded, isOtherService, type Settings } from './settings.ts';
-import { budgetViewOf, endpointsOf, type Setup, setupOf } from './setup.ts';
+import { budgetViewOf, endpointsOf, type Setup, setupOf, showingInputs } from './setup.ts';
 import { type Documents, FIRST_START, LEDGER, restore, restoreEntries, type State, underKey } from './state.ts';
 
 /** Much longer than reading a few small files takes. */
@@ -133,7 +133,7 @@ export class Exporter implements Pages {
         this.#events.ran(source, read, ended);
         this.#own.ran(labelsOf(source), ended.failure !== undefined);
       },
-      onChange: ({ name }) => this.#exposition.touch(name, OWN),
+      onChange: ({ name, chain }) => this.#exposition.touch(name, OWN, ...(chain ? showingInputs(this.#setup) : [])),
     });
     this.#exposition = new Exposition(sectionsOf(this.#own, exposition.maxNapMs), {
       takeSnapshot: () => this.#snapshot(),

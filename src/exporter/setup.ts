@@ -25,6 +25,11 @@ export function setupOf(config: Config): Setup {
   return { sources: sourcesOf(config), budgetOptions: budgetOptionsOf(config), routeOf: routesOf(config) };
 }
 
+/** The names of the sources whose samples change with others. */
+export function showingInputs({ sources }: Setup): string[] {
+  return sources.flatMap(({ name, more }) => (more?.showsInputs ? [name] : []));
+}
+
 /** Pure. The budget of each read. */
 export function budgetViewOf(
   { budgetOptions, routeOf }: Omit<Setup, 'sources'>,

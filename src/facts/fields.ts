@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { duration, flag, optional, SECOND, section } from '../toolkit/yaml/fields.ts';
 import type { Finding } from '../toolkit/yaml/mistakes.ts';
 import { CHAIN_NAMES, type Chain } from './chain.ts';
-import { type Watch, watchOf } from './watch.ts';
+import { type Watch, type WatchRange, watchOf } from './watch.ts';
 
 /** A section of the config file: what `config.ts` of a source exports. C: the whole configuration. */
 export interface ConfigSection<C = never> {
@@ -13,10 +13,18 @@ export interface ConfigSection<C = never> {
   readonly machineNames?: readonly string[];
   /** The paths of lists of validators. */
   readonly lists?: readonly string[];
+  /** A list of files, whose contents take the place of their paths. */
+  readonly files?: ListedFiles;
   /** Pure. Mistakes between valid values. */
   findings?(config: C): Finding[];
   /** Pure. Valid settings that do not work as intended. */
   doubts?(config: C): Finding[];
+}
+
+export interface ListedFiles {
+  readonly path: readonly [string, string];
+  /** @param chains How many are configured. @throws an Error with a code if the file cannot be read */
+  read(file: string, chains: number): Promise<{ readonly content: unknown; readonly findings: readonly Finding[] }>;
 }
 
 export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
@@ -44,39 +52,78 @@ export const daily = optional(
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
 
-const RANGE = /^\d{1,15}(?:-\d{1,15})?$/;
+const RANGE_OR_KEY = /^(?:\d{1,15}(?:-\d{1,15})?|0[xX][\da-fA-F]{96})$/;
 
-/** An inclusive range of validator indices, from `12345` or `"20000-20099"`. */
-const indexRange = z
-  .union([z.int().min(0, { error: expectedIndex }), z.string().regex(RANGE, { error: expectedIndex })], {
-    error: expectedIndex,
+interface WatchKey {
+  /** In lower case, as the service has it. */
+  readonly key: string;
+}
+export type WatchItem = WatchRange | WatchKey;
+
+/** An inclusive range of validator indices, from `12345` or `"20000-20099"`, or a public key. */
+export const watchItem = z
+  .union([z.int().min(0, { error: expectedItem }), z.string().regex(RANGE_OR_KEY, { error: expectedItem })], {
+    error: expectedItem,
   })
-  .transform((given) => {
-    const [first = 0, last = first] = String(given).split('-').map(Number);
+  .transform((given): WatchItem => {
+    const text = String(given).toLowerCase();
+    if (text.startsWith('0x')) return { key: text };
+    const [first = 0, last = first] = text.split('-').map(Number);
     return { first, last };
   })
-  .refine(({ first, last }) => first <= last, { error: 'the start of the range is larger than its end' })
-  .refine(({ last }) => last <= MAX_INDEX, { error: `expected validator indices of at most ${MAX_INDEX}` });
+  .refine((one) => isKey(one) || one.first <= one.last, { error: 'the start of the range is larger than its end' })
+  .refine((one) => isKey(one) || one.last <= MAX_INDEX, {
+    error: `expected validator indices of at most ${MAX_INDEX}`,
+  });
 
-function expectedIndex({ input }: { readonly input?: unknown }): string {
-  const isHex = typeof input === 'string' && /^(0x[\da-f]*|[\da-f]{96})$/i.test(input);
-  return isHex
-    ? 'validator indices, not public keys'
-    : 'a validator index such as 12345 or a range such as "20000-20099"';
+export function isKey(item: WatchItem): item is WatchKey {
+  return 'key' in item;
 }
 
-const ranges = z.array(indexRange, { error: 'a list of validator indices and ranges' });
+function expectedItem({ input }: { readonly input?: unknown }): string {
+  const [, prefix, digits = ''] = (typeof input === 'string' && /^(0x|)([\da-f]*)$/i.exec(input)) || [];
+  if (prefix) return `a public key of 0x and 96 hexadecimal digits, not ${digits.length} digits`;
+  if (digits.length === 96) return 'a public key with 0x before its 96 digits';
+  return 'a validator index such as 12345, a range such as "20000-20099", or a public key of 0x and 96 hexadecimal digits';
+}
+
+const items = z.array(watchItem, { error: 'a list of validator indices, ranges and public keys' });
 export const watchList = z
-  .union([ranges, perChain(ranges.optional())], {
+  .union([items, perChain(items.optional())], {
     error: 'a list such as [12345, "20000-20099"], or one per chain such as {mainnet: [12345]}',
   })
   .prefault([]);
 
-export type WatchPerChain = Readonly<Record<Chain, Watch>>;
+type WatchList = z.output<typeof watchList> | readonly WatchItem[];
+type PerChain<T> = Readonly<Record<Chain, T>>;
 
-/** The validators of all lists. A list without chains is for the only chain. */
-export function watchPerChain(lists: readonly z.output<typeof watchList>[], only: Chain): WatchPerChain {
-  const of = (chain: Chain) =>
-    watchOf(lists.flatMap((list) => (Array.isArray(list) ? { [only]: list } : list)[chain] ?? []));
-  return { mainnet: of('mainnet'), hoodi: of('hoodi') };
+export interface WatchPerChain {
+  readonly watch: PerChain<Watch>;
+  /** The public keys, each once. */
+  readonly keys: PerChain<readonly string[]>;
+  /** Those of no chain in particular, if several are configured: each chain has them. */
+  readonly anywhere: readonly string[];
+}
+
+/** The validators of all lists. A list without chains is for the only chain; of several, only its keys. */
+export function watchPerChain(lists: readonly WatchList[], chains: readonly Chain[]): WatchPerChain {
+  const only = chains.length > 1 ? undefined : (chains[0] ?? 'mainnet');
+  const on = (chain: Chain) =>
+    lists.flatMap((list) => (isBare(list) ? (chain === only ? list : []) : (list[chain] ?? [])));
+  const each = <T>(of: (chain: Chain) => T): PerChain<T> => ({ mainnet: of('mainnet'), hoodi: of('hoodi') });
+  const named = new Set(CHAIN_NAMES.flatMap((chain) => keysIn(on(chain))));
+  const anywhere = new Set(only ? [] : keysIn(lists.filter(isBare).flat())).difference(named);
+  return {
+    watch: each((chain) => watchOf(on(chain).flatMap((one) => (isKey(one) ? [] : one)))),
+    keys: each((chain) => [...new Set(keysIn(on(chain))), ...(chains.includes(chain) ? anywhere : [])]),
+    anywhere: [...anywhere],
+  };
+}
+
+function isBare(list: WatchList): list is readonly WatchItem[] {
+  return Array.isArray(list);
+}
+
+function keysIn(list: readonly WatchItem[]): string[] {
+  return list.flatMap((one) => (isKey(one) ? one.key : []));
 }

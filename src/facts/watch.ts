@@ -1,3 +1,11 @@
+/** The index of a validator, or its public key: 0x and 96 hexadecimal digits in lower case. */
+export type Identifier = number | string;
+
+/** How a validator is named: its index, or the first eight digits of its key. */
+export function nameOf(identifier: Identifier): string {
+  return String(identifier).slice(0, '0x12345678'.length);
+}
+
 /** An inclusive range of validator indices. */
 export interface WatchRange {
   readonly first: number;
@@ -39,9 +47,8 @@ export function* indicesOf(watch: Watch): Generator<number> {
   for (const { first, last } of watch) for (let index = first; index <= last; index += 1) yield index;
 }
 
-/** Every index, ascending, in chunks of up to `size`. */
-export function chunksOf(watch: Watch, size: number): number[][] {
-  const all = [...indicesOf(watch)];
+/** All of a list in its order, in chunks of up to `size`. */
+export function chunksOf<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 

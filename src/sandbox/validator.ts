@@ -30,7 +30,7 @@ export function validatorAt(world: ValidatorsWorld, identifier: Identifier, epoc
 function drawnValidator({ seed }: ChainWorld, identifier: Identifier, epoch: number): Validator | undefined {
   // A drawn key ends with the index.
   const index = typeof identifier === 'number' ? identifier : Number.parseInt(identifier.slice(-8), 16);
-  const publicKey = `0x${hash('sha384', `${seed} ${index}`).slice(8)}${index.toString(16).padStart(8, '0')}`;
+  const publicKey = publicKeyOf({ seed }, index);
   if (index >= EXISTING || (identifier !== index && identifier !== publicKey)) return undefined;
   const eligibility = Math.max(0, Math.ceil((index - AT_GENESIS) / JOINED_PER_EPOCH));
   const activation = eligibility === 0 ? 0 : eligibility + WAITED_EPOCHS;
@@ -45,6 +45,11 @@ function drawnValidator({ seed }: ChainWorld, identifier: Identifier, epoch: num
     credentials: { type: 'execution_address', prefix: '0x01', credential, address },
     balances: { current: 32n * ETHER + earned, effective: 32n * ETHER },
   };
+}
+
+/** The key of a drawn validator. */
+export function publicKeyOf({ seed }: Pick<ChainWorld, 'seed'>, index: number): string {
+  return `0x${hash('sha384', `${seed} ${index}`).slice(8)}${index.toString(16).padStart(8, '0')}`;
 }
 
 /** The address of an account on the execution layer. */

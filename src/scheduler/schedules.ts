@@ -207,10 +207,13 @@ function shownPace({ read, pace }: ReadSchedule, entry: Entry): [string, ReadPac
   return [read.name, { ...pace, intervalMs: Math.max(pace.intervalMs, intervalMs) }];
 }
 
-/** What the saved values of all sources of its chain give to a source. */
+/** What the saved values of all sources of its chain give to a source, and the keys that other chains know. */
 export function inputsFor({ chain }: Source, sources: readonly Pick<KnownSource, 'source' | 'saved'>[]): Inputs {
-  const same = sources.filter(({ source }) => source.chain === chain);
-  return Object.assign({ ...NO_INPUTS }, ...same.map(({ source, saved }) => source.more?.gives?.(saved.value) ?? {}));
+  const given = Map.groupBy(sources, ({ source }) => source.chain);
+  const givenBy = (all: typeof sources = []) => all.map(({ source, saved }) => source.more?.gives?.(saved.value) ?? {});
+  const others = [...given].flatMap(([other, all]) => (other && other !== chain ? givenBy(all) : []));
+  const keysElsewhere = others.flatMap(({ keys }) => (keys ? [keys] : []));
+  return Object.assign({ ...NO_INPUTS, keysElsewhere }, ...givenBy(given.get(chain)));
 }
 
 /** The last attempt at the first read that is on. */

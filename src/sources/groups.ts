@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { CHAIN_NAMES } from '../facts/chain.ts';
 import { names, type WatchPerChain, watchList } from '../facts/fields.ts';
-import type { Watch } from '../facts/watch.ts';
+import { nameOf, type Watch } from '../facts/watch.ts';
 import { optional, section } from '../toolkit/yaml/fields.ts';
 import type { Finding } from '../toolkit/yaml/mistakes.ts';
 
@@ -20,23 +20,25 @@ export const schema = optional(
 
 export const machineNames = ['groups.*.machines.*'];
 
-interface Group {
-  readonly name: string;
-  readonly machines: readonly string[];
-  readonly watch: WatchPerChain;
-}
+/** The watched validators of a group. Absent `keys`: none. */
+export type GroupWatch = Pick<WatchPerChain, 'watch'> & Partial<Pick<WatchPerChain, 'keys'>>;
+
+type Group = GroupWatch & { readonly name: string; readonly machines: readonly string[] };
 
 /** Validators and names of machines that are in two groups. */
 export function findings({ groups }: { readonly groups: readonly Group[] }): Finding[] {
-  return groups.flatMap(({ name, machines, watch }, i) =>
+  return groups.flatMap(({ name, machines, watch, keys }, i) =>
     groups.slice(0, i).flatMap((before) => {
       const twice = (path: readonly (string | number)[], what: string): Finding => ({
         path: ['groups', name, ...path],
         message: `${what} is in the groups ${before.name} and ${name}, expected it in one of them`,
       });
       const validators = CHAIN_NAMES.flatMap((chain) => firstOfBoth(before.watch[chain], watch[chain]) ?? []);
+      const ofBoth = CHAIN_NAMES.flatMap((chain) => [
+        ...new Set(keys?.[chain]).intersection(new Set(before.keys?.[chain])),
+      ]);
       return [
-        ...validators.map((one) => twice(['validators'], `validator ${one}`)),
+        ...[...validators, ...ofBoth.slice(0, 1)].map((one) => twice(['validators'], `validator ${nameOf(one)}`)),
         ...machines.flatMap((one, at) =>
           before.machines.includes(one) ? [twice(['machines', at], `machine ${JSON.stringify(one)}`)] : [],
         ),

@@ -1,3 +1,4 @@
+import type { Status } from '../api/answers/validators.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint, Finality, Part } from '../api/endpoints.ts';
 import type { Time } from '../toolkit/lib/held-time.ts';
@@ -52,11 +53,30 @@ export interface Inputs {
   /** The watched validators that are slashed according to their status. */
   readonly slashedByStatus: readonly Slashed[];
   readonly finality?: Finality | undefined;
+  /** What the status of each watched validator tells of its public key. */
+  readonly keys: readonly KnownKey[];
+  /** The same of each other chain. */
+  readonly keysElsewhere: readonly (readonly KnownKey[])[];
   /** Whether another source shows the watched validators that were slashed, from the blocks of the chain. */
   readonly showsSlashed: boolean;
 }
 
-export const NO_INPUTS: Inputs = { seatsOf: () => undefined, slashedByStatus: [], showsSlashed: false };
+export const NO_INPUTS: Inputs = {
+  seatsOf: () => undefined,
+  slashedByStatus: [],
+  keys: [],
+  keysElsewhere: [],
+  showsSlashed: false,
+};
+
+/** A validator by its last answer. */
+export interface KnownKey {
+  /** Absent: it was not requested by a key. */
+  readonly key?: string | undefined;
+  /** Absent: the service has no index for the key. */
+  readonly index?: number | undefined;
+  readonly status: Status;
+}
 
 export interface ReadContext {
   /** Counts the requests, and notes which parts the service refuses. */

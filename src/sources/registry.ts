@@ -1,8 +1,8 @@
 import type * as z from 'zod';
 import { fileOf } from '../config/config.ts';
 import { type Loaded, type LoadOptions, load } from '../config/load.ts';
-import type { Chain } from '../facts/chain.ts';
-import { watchPerChain } from '../facts/fields.ts';
+import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
+import { type WatchPerChain, watchPerChain } from '../facts/fields.ts';
 import { watchedGroups } from '../facts/groups.ts';
 import { optional } from '../toolkit/yaml/fields.ts';
 import * as daily_returns from './daily-returns/config.ts';
@@ -14,6 +14,7 @@ import { RECORDS_OF_MACHINES } from './machines/history.ts';
 import { machinesSource } from './machines/index.ts';
 import * as network from './network/config.ts';
 import { networkSource } from './network/index.ts';
+import type { Inputs } from './read.ts';
 import type { AskSafety } from './safety.ts';
 import * as slashings from './slashings/config.ts';
 import { slashingsSource } from './slashings/index.ts';
@@ -31,12 +32,16 @@ const SECTIONS = { machines, groups, validators, daily_returns, slashings, sync_
 /** The config file. Durations come out in milliseconds. */
 export const ConfigFile = optional(
   fileOf(SECTIONS).transform(({ daily_returns, sync_committee, validators, groups, ...others }) => {
-    const only = others.chains[0]?.name ?? 'mainnet';
-    const watch = watchPerChain([validators.watch, ...groups.map((group) => group.validators)], only);
+    const chains = others.chains.map(({ name }) => name);
+    const { watch, watch_files: files, ...settings } = validators;
+    const watched = watchPerChain([watch, ...files, ...groups.map((group) => group.validators)], chains);
     return {
       ...others,
-      groups: groups.map(({ validators, ...group }) => ({ ...group, watch: watchPerChain([validators], only) })),
-      validators: { ...validators, watch, enabled: Object.values(watch).some((ranges) => ranges.length > 0) },
+      groups: groups.map(({ validators, ...group }) => {
+        const { watch, keys } = watchPerChain([validators], chains);
+        return { ...group, ...({ watch, keys } as groups.GroupWatch) };
+      }),
+      validators: { ...settings, ...watched, enabled: CHAIN_NAMES.some((chain) => isWatching(watched, chain)) },
       dailyReturns: daily_returns,
       syncCommittee: sync_committee,
     };
@@ -64,13 +69,14 @@ const SOURCES: Readonly<Record<string, Create>> = {
     machines.enabled ? [machinesSource({ ...machines, groups, chains })] : [],
   validators: (config, chains) =>
     chains
+      .filter((chain) => isWatching(config.validators, chain))
       .map((chain) => validatorsOptions(config, chain))
-      .filter(({ watch, status, syncCommittee }) => watch.length > 0 && (status || syncCommittee))
+      .filter(({ status, syncCommittee }) => status || syncCommittee)
       .map(validatorsSource),
   // `auto`: beside one's own validators.
   network: ({ network: { enabled, intervalMs }, validators }, chains) =>
     chains
-      .filter((chain) => (enabled === 'auto' ? validators.watch[chain].length > 0 : enabled))
+      .filter((chain) => (enabled === 'auto' ? isWatching(validators, chain) : enabled))
       .map((chain) => networkSource({ chain, intervalMs, chains: chains.length })),
   slashings: (config, chains) => (config.slashings.enabled ? chains.map((chain) => slashingsOf(config, chain)) : []),
 };
@@ -83,31 +89,46 @@ export function sourcesOf(config: Config): Source[] {
   return Object.values(SOURCES).flatMap((create) => create(config, chains));
 }
 
-/** Asks for each chain with watched validators whether a restart costs nothing. */
-export function safetyQuestions(config: Config): AskSafety[] {
-  const watched = config.chains.filter(({ name }) => config.validators.watch[name].length > 0);
-  return watched.map(({ name }) => safetyQuestion(validatorsOptions(config, name)));
+/**
+ * Asks for each chain with watched validators whether a restart costs nothing.
+ * @param inputsOf What the state knows of the keys of a chain
+ */
+export function safetyQuestions(config: Config, inputsOf: (chain: Chain) => Inputs): AskSafety[] {
+  const watched = config.chains.filter(({ name }) => isWatching(config.validators, name));
+  return watched.map(({ name }) => safetyQuestion(validatorsOptions(config, name), inputsOf(name)));
+}
+
+function isWatching({ watch, keys }: Pick<WatchPerChain, 'watch' | 'keys'>, chain: Chain): boolean {
+  return watch[chain].length > 0 || keys[chain].length > 0;
 }
 
 function watchedOn({ groups, validators, chains }: Config, chain: Chain): Omit<WatchOptions, 'intervalMs'> {
   const watch = validators.watch[chain];
-  const ofChain = groups.map((group) => ({ name: group.name, watch: group.watch[chain] }));
-  return { chain, chains: chains.length, watch, groups: watchedGroups(watch, ofChain) };
+  const keys = validators.keys[chain];
+  const ofChain = groups.map((group) => ({
+    name: group.name,
+    watch: group.watch[chain],
+    keys: group.keys?.[chain] ?? [],
+  }));
+  const watched = { chain, chains: chains.length, watch, groups: watchedGroups(watch, ofChain, keys) };
+  if (keys.length === 0) return watched;
+  const anywhere = new Set(validators.anywhere);
+  return { ...watched, keys: { keys, anywhere, isFirst: chain === chains[0]?.name, groups: ofChain } };
 }
 
 function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {
-  const { validators } = config;
-  return { ...validators, ...watchedOn(config, chain), rewards: validators.status && validators.rewards };
+  const { status, rewards, syncCommittee, intervalMs } = config.validators;
+  return { status, rewards: status && rewards, syncCommittee, intervalMs, ...watchedOn(config, chain) };
 }
 
 function slashingsOf(config: Config, chain: Chain): Source {
   const { slashings, validators } = config;
   const watched = watchedOn(config, chain);
-  const isWatching = watched.watch.length > 0;
+  const isOn = isWatching(validators, chain);
   return slashingsSource({
     ...slashings,
     ...watched,
-    readsProposerNames: isWatching && validators.proposerSlashings,
-    countsSeats: isWatching && validators.syncCommittee,
+    readsProposerNames: isOn && validators.proposerSlashings,
+    countsSeats: isOn && validators.syncCommittee,
   });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Chain, slotTime } from '../facts/chain.ts';
-import { groupLabel, type WatchedGroup, watchedGroupOf } from '../facts/groups.ts';
-import { watchedCount, watches } from '../facts/watch.ts';
+import { groupLabel, sizeOf, type WatchedGroup, watchedGroupOf } from '../facts/groups.ts';
+import { watches } from '../facts/watch.ts';
 import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import { MS_PER_DAY } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
@@ -41,11 +41,7 @@ export function slashedFamilies(
       slot === undefined ? [] : sample(chain, slotTime(chain, slot), validatorLabels(groups, validator)),
     );
   return [
-    family(
-      'watched_validators',
-      'Number of validators in validators.watch',
-      each(({ watch }) => watchedCount(watch)),
-    ),
+    family('watched_validators', 'Number of validators in validators.watch', each(sizeOf)),
     family(
       'watched_validators_slashed',
       `Number of watched validators that were slashed. ${NAMES}`,

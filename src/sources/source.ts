@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
 import type { Chain } from '../facts/chain.ts';
-import type { WatchedGroup } from '../facts/groups.ts';
+import type { NamedWatch, WatchedGroup } from '../facts/groups.ts';
 import type { Watch } from '../facts/watch.ts';
 import type { Family } from '../toolkit/exposition/family.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -57,6 +57,8 @@ export interface More<T> {
   history?(): History;
   /** Pure. What the other sources of the chain may use. */
   gives?(value: T): Partial<Inputs>;
+  /** Whether what it shows changes with what other sources give. */
+  readonly showsInputs?: true;
   /** Pure. What the budget leaves out at this pace, in a few words. Empty: nothing. */
   leavesOut?(timing: Timing): string;
   /** Pure. How soon it detects events at this pace. */
@@ -80,7 +82,27 @@ export interface ChainOptions {
 
 /** The options of a source that knows the watched validators of a chain. */
 export interface WatchOptions extends ChainOptions {
+  /** Those whose index is known. */
   readonly watch: Watch;
   /** Each watched validator once. */
   readonly groups: readonly WatchedGroup[];
+  /** Absent: no public keys are watched. */
+  readonly keys?: WatchedKeys;
+  /** Keys that are requested here and count on the first chain, because no chain is known to have them. Absent: none. */
+  readonly onlyAsked?: ReadonlySet<string>;
+  /** Keys that count here, and of which another chain has not answered yet. Absent: none. */
+  readonly undecided?: ReadonlySet<string>;
+  /** Those that two groups turned out to share, by a key and an index. The first group keeps them. Absent: none. */
+  readonly shared?: readonly number[];
+}
+
+/** The public keys of a chain as configured, before their indices are known. */
+export interface WatchedKeys {
+  readonly keys: readonly string[];
+  /** Those that may be on another chain. */
+  readonly anywhere: ReadonlySet<string>;
+  /** Whether those count here as long as no chain has them. */
+  readonly isFirst: boolean;
+  /** Indices and keys of each group. A key can be one of another chain. */
+  readonly groups: readonly NamedWatch[];
 }

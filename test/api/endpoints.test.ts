@@ -49,6 +49,12 @@ const FORMS: readonly Form[] = [
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"page_size":10}',
   ],
   [
+    'validators',
+    { chain, identifiers: [5235, `0x${'ab'.repeat(48)}`] },
+    `${ETHEREUM}/validators`,
+    `{"chain":"mainnet","validator":{"validator_identifiers":[5235,"0x${'ab'.repeat(48)}"]},"page_size":10}`,
+  ],
+  [
     'validators_performance',
     { chain, identifiers: [5235] },
     `${ETHEREUM}/validators/performance-aggregate`,

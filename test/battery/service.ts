@@ -3,6 +3,7 @@ import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
 import { epochAt, SLOTS_PER_EPOCH } from '../../src/facts/chain.ts';
 import { contentOf } from '../../src/sandbox/answer.ts';
+import { publicKeyOf } from '../../src/sandbox/validator.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import { inputsFor } from '../../src/scheduler/schedules.ts';
@@ -14,10 +15,12 @@ import { apiOf, type Written } from '../property/odd.ts';
 import { round, scheduleAt } from '../support/runs/round.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 
-/** Two groups, so that every read of validators sends more than one request. */
+const KEYED = publicKeyOf(new Sandbox().chains.mainnet, 12);
+
+/** Two groups, so that every read of validators sends more than one request. One validator is known by its key alone. */
 const CONFIG = {
   machines: { expected: ['never'] },
-  groups: { east: { validators: ['1-6'] }, west: { validators: ['7-12'] } },
+  groups: { east: { validators: ['1-6'] }, west: { validators: ['7-11', KEYED] } },
   slashings: { interval: '1m' },
 };
 const WATCHED = Array.from({ length: 12 }, (_, i) => i + 1);

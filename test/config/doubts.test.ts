@@ -35,6 +35,10 @@ describe('config/doubts', () => {
       ['config.yaml:1: validators.watch: has no effect, because every part is off and slashings.enabled is false'],
     ],
     [
+      `validators: {watch: ["0x${'ab'.repeat(48)}"], status: false}`,
+      ['config.yaml:1: validators.status: false, so the indices of the public keys are not found'],
+    ],
+    [
       'machines: {enabled: false}\ndaily_returns: {enabled: false}\nslashings: {enabled: false}\nsync_committee: {enabled: false}',
       ['config.yaml:1: all sources are disabled: nothing is polled'],
     ],

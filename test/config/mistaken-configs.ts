@@ -4,7 +4,10 @@ const DURATION = 'expected a duration such as 30s, 5m, 1h, 31d';
 const REDIS_URL =
   'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379';
 const URL = 'expected a URL that begins with http:// or https://, without credentials, query or fragment';
-const INDEX = 'expected a validator index such as 12345 or a range such as "20000-20099"';
+const INDEX =
+  'expected a validator index such as 12345, a range such as "20000-20099", or a public key of 0x and 96 hexadecimal digits';
+
+const KEY = `0x${'ab'.repeat(48)}`;
 
 /** A configuration, and the lines reported for its file. */
 interface MistakenConfig {
@@ -132,28 +135,33 @@ groups:
     - "300-200"
     - -1
     - all
-    - "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489a6d3a2753e5f3e8b1cfe39b56f43611df74a"
-    - 0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547dcba5bac16a89108b6b6a1fe3695d1a874a0b
+    - 0x93247F2209ABCACF57B75A51DAFAE777F9DD38BC7053D1AF526F220A7489A6D3A2753E5F3E8B1CFE39B56F43611DF74A
+    - "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489a6d3a2753e5f3e8b1cfe39b56f43611df74"
+    - b89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547dcba5bac16a89108b6b6a1fe3695d1a874a0b
+  watch_files: [""]
 `,
     lines: [
       ':4: validators.watch[1]: the start of the range is larger than its end',
       `:5: validators.watch[2]: ${INDEX}, got -1`,
       `:6: validators.watch[3]: ${INDEX}, got "all"`,
-      ':7: validators.watch[4]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
-      ':8: validators.watch[5]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
+      ':8: validators.watch[5]: expected a public key of 0x and 96 hexadecimal digits, not 95 digits, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
+      ':9: validators.watch[6]: expected a public key with 0x before its 96 digits, got "b89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547d..."',
+      ':10: validators.watch_files[0]: expected the path of a file',
     ],
   },
   groups: {
     text: `groups:
   home: {machines: [node-a, "home-*"], validators: ["10-20", 5]}
   office: {machines: ["home-*", node-a], validators: [7, "18-30"]}
-  club: {machines: ["node-*"], validators: [20]}
+  club: {machines: ["node-*"], validators: [20, "${KEY}"]}
+  lab: {validators: [40, "${KEY.toUpperCase()}"]}
 `,
     lines: [
       ':3: groups.office.validators: validator 18 is in the groups home and office, expected it in one of them',
       ':3: groups.office.machines[0]: machine "home-*" is in the groups home and office, expected it in one of them',
       ':3: groups.office.machines[1]: machine "node-a" is in the groups home and office, expected it in one of them',
       ':4: groups.club.validators: validator 20 is in the groups home and club, expected it in one of them',
+      ':5: groups.lab.validators: validator 0xabababab is in the groups club and lab, expected it in one of them',
     ],
     isBeyondSchema: true,
   },

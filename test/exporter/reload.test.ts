@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../src/exporter/settings.ts';
+import { publicKeyOf } from '../../src/sandbox/validator.ts';
 import { ConfigFile } from '../../src/sources/registry.ts';
 import { steppedBack } from '../support/exposition/exposition-text.ts';
 import { Metrics, SOURCES } from '../support/exposition/scraped-metrics.ts';
@@ -120,6 +121,25 @@ describe('exporter/reload', () => {
         .map(({ labels }) => labels['url']);
       expect(urls).toEqual(external_url === null ? [] : [external_url]);
     }
+  });
+
+  it('shows a new public key in every family as soon as its index is known', async () => {
+    const world = await start();
+    const key = publicKeyOf(world.service.sandbox.chains.mainnet, 100);
+    const slashings = { interval: '12h' };
+    world.configure({ slashings });
+    await world.reload();
+    await world.clock.advance(5 * MINUTE);
+    world.configure({ slashings, validators: { watch: [100, key] } });
+    await world.reload();
+    const watched = () =>
+      world
+        .shown()
+        .of('beaconchain_watched_validators')
+        .map(({ value }) => value);
+    expect(watched()).toEqual([2]);
+    await world.clock.advance(MINUTE);
+    expect(watched()).toEqual([1]);
   });
 
   it('a stop waits for the reload that has begun, and for no other', async () => {

@@ -19,21 +19,20 @@ describe('facts/groups', () => {
     ]);
   });
 
-  it('has every watched validator and every one of a group exactly once, with the label of its group', () => {
+  it('has every watched validator and every one of a group exactly once, with the label of its first group', () => {
     const set = fc.uniqueArray(fc.nat(40), { maxLength: 20 });
     fc.assert(
       fc.property(set, set, set, (all, mine, yours) => {
-        const office = mine.filter((one) => !yours.includes(one));
         const watchOfAll = (indices: number[]) => watchOf(indices.map((index) => range(index)));
         const groups = watchedGroups(watchOfAll(all), [
           { name: 'home', watch: watchOfAll(yours) },
-          { name: 'office', watch: watchOfAll(office) },
+          { name: 'office', watch: watchOfAll(mine) },
         ]);
         const found = groups.flatMap(({ watch }) => [...indicesOf(watch)]);
         const expected = [...new Set([...all, ...mine, ...yours])].toSorted((a, b) => a - b);
         expect(found.toSorted((a, b) => a - b)).toEqual(expected);
         for (const one of expected) {
-          const group = yours.includes(one) ? 'home' : office.includes(one) ? 'office' : undefined;
+          const group = yours.includes(one) ? 'home' : mine.includes(one) ? 'office' : undefined;
           expect(groupLabel(watchedGroupOf(groups, one)?.group)).toEqual(group === undefined ? {} : { group });
           expect(groups.filter(({ watch }) => watches(watch, one))).toHaveLength(1);
         }

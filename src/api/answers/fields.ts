@@ -50,6 +50,12 @@ export function isValidatorIndex(value: unknown): value is number {
 
 export const ValidatorIndex = z.number().refine(isValidatorIndex);
 
+/** Of a validator, in lower case as the service writes it. */
+export const PublicKey = z
+  .string()
+  .regex(/^0x[\da-f]{96}$/i)
+  .transform((key) => key.toLowerCase());
+
 /** In lower case, because roots are compared. */
 export const Root = z.string().transform((root) => root.toLowerCase());
 

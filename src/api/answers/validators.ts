@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Index, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
+import { Index, identity, Paging, PublicKey, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -32,7 +32,8 @@ const StatusOfRow = z
   .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
 export const ValidatorRow = z.object({
-  validator: z.object({ index: ValidatorIndex }),
+  /** The index is null before the deposit is processed. The caller drops a row that names none of its validators. */
+  validator: z.object({ index: identity(ValidatorIndex.nullable()), public_key: PublicKey.nullish() }),
   slashed: z.boolean().nullable(),
   status: StatusOfRow,
   online: z.boolean().nullish(),

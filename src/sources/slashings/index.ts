@@ -3,6 +3,7 @@ import { EPOCHS_PER_DAY, epochEnd, SECONDS_PER_SLOT } from '../../facts/chain.ts
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import type { Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
+import { withKeys } from '../watched-keys.ts';
 import { NO_SLASHINGS } from './count.ts';
 import { EVENTS } from './events.ts';
 import { finalizedRead } from './finalized.ts';
@@ -16,6 +17,10 @@ import { Slashings } from './state.ts';
 
 /** Head, finality and slashings of one chain. */
 export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
+  return withKeys(options, sourceOf);
+}
+
+function sourceOf(options: SlashingsOptions): Source<Slashings> {
   return {
     name: 'slashings',
     chain: options.chain,
@@ -60,7 +65,7 @@ function shareOf(allowedPerDay: number): number {
 /** The service reports a slot when it is over, and two to three epochs later as final. */
 const FINAL_MS = 20 * MS_PER_MINUTE;
 
-function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
+function detectionsOf({ groups, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
   const headMs = timing.of('head');
   const isGappy = headMs === undefined && isSampled(timing);
   const final = isGappy ? 'by chance: epochs are skipped' : FINAL_MS + (headMs ?? timing.intervalMs);
@@ -71,5 +76,5 @@ function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: T
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', named],
     ['BeaconchainWatchedProposalMissed', 'a proposal is missed', final],
   ];
-  return watch.length > 0 ? all : [];
+  return groups.length > 0 ? all : [];
 }

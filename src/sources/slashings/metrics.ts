@@ -109,7 +109,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
 }
 
 function watchedFamilies({ chain, watch, groups, countsSeats }: SlashingsOptions, state: Slashings): Family[] {
-  if (watch.length === 0) return [];
+  if (groups.length === 0) return [];
   const { watchedProposals, syncDuties } = state.totals;
   const duties = countsSeats ? (['participated', 'missed'] as const) : [];
   const missed = state.missedProposals.filter(([validator]) => watches(watch, validator));

@@ -25,7 +25,7 @@ import { isSampled } from './pass.ts';
 import type { Slashings } from './state.ts';
 
 export function slashingsPage(options: SlashingsOptions, state: Slashings, timing: Timing, linked: Linked): Summary {
-  const { chain, watch } = options;
+  const { chain, watch, groups } = options;
   const { proposed, missed, orphaned } = state.totals.watchedProposals;
   const proposals = `${count(proposed)} proposed, ${count(missed)} missed`;
   return {
@@ -44,12 +44,12 @@ export function slashingsPage(options: SlashingsOptions, state: Slashings, timin
             String(state.finalizedEpoch ?? NOT_KNOWN),
             scanLag(state, timing),
             counted(state),
-            watch.length > 0 ? `${proposals}, ${count(orphaned)} orphaned` : '',
+            groups.length > 0 ? `${proposals}, ${count(orphaned)} orphaned` : '',
           ],
         ],
         size: 1,
         shown: 0,
-        brief: watch.length > 0 ? `${chain}: ${proposals}` : '',
+        brief: groups.length > 0 ? `${chain}: ${proposals}` : '',
         empty: '',
       },
       {

@@ -9,14 +9,14 @@ import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
 import { EPOCHS_PER_DAY, epochEnd, HONEST } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
-import { chunksOf, rangesOf } from '../../facts/watch.ts';
+import { chunksOf, type Identifier, indicesOf, nameOf, rangesOf } from '../../facts/watch.ts';
 import { dueParts, fresh, keepNewer, maxAge } from '../ages.ts';
 import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import { performanceOf } from '../duties.ts';
 import type { Read, Timing } from '../read.ts';
-import { requestsFor, type ValidatorsOptions } from './options.ts';
+import { costOf, type ValidatorsOptions } from './options.ts';
 import { rewardsOf } from './rewards.ts';
-import type { FreshSums, GroupSums, Validators } from './state.ts';
+import { type FreshSums, type GroupSums, identifierOf, type Validators } from './state.ts';
 import { isShown } from './status.ts';
 
 /** Sums over 24 hours change slowly: one read in so many intervals of the status, about an hour by default. */
@@ -62,7 +62,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
     name,
     endpoints: [endpoint],
     everyMs: STATUS_INTERVALS * intervalMs,
-    cost: requestsFor(groups, large),
+    ...costOf(options, large),
     due(value, last, timing, tick) {
       const isWhole = groups.every((group) => aggregateOf<unknown>(group, value[name]));
       // The scheduler decides when a failed attempt is repeated.
@@ -73,11 +73,11 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       // After a start the duties, which come before the rewards, try large chunks again.
       let hasSmallChunks = previous.hasSmallChunks === true && !(isFirst && name === 'duties');
 
-      const statuses = new Map(previous.validators.map((one) => [one.index, one]));
+      const statuses = new Map(previous.validators.map((one) => [identifierOf(one), one]));
 
       /** Any other had duties in the 24 hours, or may have had: then a 404 is a passing fault, and half of a sum is not known. */
-      function hadNoDuties(index: number): boolean {
-        const one = statuses.get(index);
+      function hadNoDuties(identifier: Identifier): boolean {
+        const one = statuses.get(identifier);
         if (!one || !isShown(chain, one, timing.of('status') ?? intervalMs, timing.now)) return false;
         const { status, epoch, exitEpoch = epoch } = one;
         return (
@@ -87,7 +87,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
 
       async function answersOf(group: WatchedGroup): Promise<A[]> {
         const answers: A[] = [];
-        for (const identifiers of chunksOf(group.watch, hasSmallChunks ? small : large)) {
+        for (const identifiers of chunksOf([...indicesOf(group.watch)], hasSmallChunks ? small : large)) {
           const request = requestFor(identifiers);
           try {
             answers.push(await api.request(request, signal));
@@ -110,14 +110,16 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
         const undated = api.now() - HONEST.sums;
         const ends = epochs.map((epoch) => (epoch === undefined ? undated : epochEnd(chain, epoch)));
         const at = ends.length > 0 ? Math.min(...ends) : undated;
-        return { watch: rangesOf(group.watch), askedAt: timing.now, at, sums: sumsOf(answers) };
+        return { watch: membersOf(group), askedAt: timing.now, at, sums: sumsOf(answers) };
       }
 
       let failure: Error | undefined;
       // The table of the value has the sums of this aggregate under its name.
       const known = previous[name] as readonly GroupSums<unknown>[] as readonly GroupSums<S>[];
       const sums = new Map(groups.map((group) => [group, aggregateOf(group, known)]));
-      for (const group of dueParts(groups, (one) => sums.get(one)?.askedAt, timing)) {
+      // The status of a key is read first. One that has no index yet had no duties.
+      const readable = groups.filter(({ keys }) => [...(keys ?? [])].every(hadNoDuties));
+      for (const group of dueParts(readable, (one) => sums.get(one)?.askedAt, timing)) {
         const read = await attempt({ signal }, () => readGroup(group));
         if (!(read instanceof Error)) {
           const newest = keepNewer(sums.get(group), read, ({ at }) => at);
@@ -136,9 +138,13 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
 }
 
 /** The sums of a group. Undefined: not read, or about another set of validators. */
-function aggregateOf<S>({ watch }: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
-  const ranges = rangesOf(watch);
-  return known.find((one) => one.watch === ranges);
+function aggregateOf<S>(group: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
+  const members = membersOf(group);
+  return known.find((one) => one.watch === members);
+}
+
+function membersOf({ watch, keys }: WatchedGroup): string {
+  return [rangesOf(watch), ...[...(keys ?? [])].map(nameOf)].join();
 }
 
 /** The sums of a group while they are shown. */

@@ -1,14 +1,30 @@
-import { watchList } from '../../facts/fields.ts';
+import * as z from 'zod';
+import { type ListedFiles, type WatchPerChain, watchList } from '../../facts/fields.ts';
+import { readWatchFile, WatchFile } from '../../facts/watch-file.ts';
 import { duration, flag, optional, SECOND, section } from '../../toolkit/yaml/fields.ts';
 import type { Finding } from '../../toolkit/yaml/mistakes.ts';
 
 const part = flag.prefault(true);
 
+/** The path, in place of which the loader puts the content. */
+const watchFile = z
+  .custom<string | WatchFile>((value) => value instanceof WatchFile || (typeof value === 'string' && value !== ''), {
+    error: 'expected the path of a file',
+  })
+  .transform((value) => (value instanceof WatchFile ? value.items : []))
+  .meta({ type: 'string', minLength: 1 });
+
 export const schema = optional(
   section({
     watch: watchList.describe(
-      'Your validators, by index. If several chains are configured, set one list per chain. Those of `groups` are watched too. Without any, the other keys have no effect.',
+      'Your validators, by index or public key. If several chains are configured, set one list per chain; keys need none. Those of `groups` and `watch_files` are watched too. Without any, the other keys have no effect.',
     ),
+    watch_files: z
+      .array(watchFile, { error: 'a list of paths' })
+      .prefault([])
+      .describe(
+        'Files with one index, range or public key a line, or deposit_data-*.json of the deposit tool. They are read again at every reload.',
+      ),
     proposer_slashings: part.describe(
       'Also read who was slashed as a proposer: one request for each block with a proposer slashing. Requires slashings.',
     ),
@@ -32,12 +48,16 @@ export const schema = optional(
 
 export const lists = ['validators.watch', 'groups.*.validators'];
 
+export const files: ListedFiles = { path: ['validators', 'watch_files'], read: readWatchFile };
+
 interface Watching {
   readonly slashings: { readonly enabled: boolean };
-  readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee', boolean>>;
+  readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee', boolean>> & Pick<WatchPerChain, 'keys'>;
 }
 
-export function doubts({ slashings, validators: { enabled, status, syncCommittee } }: Watching): Finding[] {
+export function doubts({ slashings, validators: { enabled, status, syncCommittee, keys } }: Watching): Finding[] {
+  if (!status && Object.values(keys).some((one) => one.length > 0))
+    return [{ path: ['validators', 'status'], message: 'false, so the indices of the public keys are not found' }];
   if (!enabled || slashings.enabled || status || syncCommittee) return [];
   const message = 'has no effect, because every part is off and slashings.enabled is false';
   return [{ path: ['validators', 'watch'], message }];

@@ -1,6 +1,7 @@
 import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
 import type { Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
+import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
@@ -8,10 +9,14 @@ import type { ValidatorsOptions } from './options.ts';
 import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
-import { statusRead } from './status.ts';
+import { GROUPS_SHARE, statusRead } from './status.ts';
 
 /** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
+  return withKeys(options, sourceOf, ({ validators }) => validators);
+}
+
+function sourceOf(options: ValidatorsOptions): Source<Validators> {
   const { chain, chains, watch, syncCommittee } = options;
   return {
     name: 'validators',
@@ -21,11 +26,13 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     empty: NO_VALIDATORS,
     share: () => 2 / chains,
     metrics: (value, timing, inputs) => validatorFamilies(options, value, timing, inputs),
+    events: { [GROUPS_SHARE]: { level: 'warn', message: 'two groups share a validator: the first keeps it' } },
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),
       gives: (value) => ({
         slashedByStatus: slashedIn(value, watch),
+        keys: value.validators,
         ...(syncCommittee && { seatsOf: (period) => seatsOf(value.committees, period) }),
       }),
       detects: (timing) => detectionsOf(options, timing),

@@ -1,8 +1,8 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
 import { epochEnd, epochTime, HONEST } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { groupLabel, watchedGroupOf } from '../../facts/groups.ts';
-import { type Watch, watchedCount, watches } from '../../facts/watch.ts';
+import { groupLabel, sizeOf, watchedGroupOf } from '../../facts/groups.ts';
+import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { maxAge, shownUntil } from '../ages.ts';
@@ -15,7 +15,7 @@ import { freshSums } from './aggregates.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { rewardFamilies } from './rewards.ts';
-import type { FreshSums, Rewards, Validator, Validators } from './state.ts';
+import { type FreshSums, identifierOf, type Rewards, type Validator, type Validators } from './state.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -25,7 +25,7 @@ export interface Sums {
   readonly byStatus: ReadonlyMap<Status, number>;
   readonly online: number;
   /** The longest first. */
-  readonly offline: readonly Validator[];
+  readonly offline: readonly Offline[];
   /** The epoch of the oldest answer. */
   readonly epoch: number;
 }
@@ -43,11 +43,16 @@ function sumsOf(validators: readonly Validator[]): Sums | undefined {
     validators,
     byStatus,
     online: validators.filter(({ online }) => online).length,
-    offline: validators
-      .filter(({ online }) => online === false)
-      .sort((a, b) => sinceOf(a) - sinceOf(b) || a.index - b.index),
+    offline: validators.filter(isOffline).sort((a, b) => sinceOf(a) - sinceOf(b) || a.index - b.index),
     epoch: validators.reduce((oldest, { epoch }) => Math.min(oldest, epoch), Number.POSITIVE_INFINITY),
   };
+}
+
+/** Without an index it has no duties. */
+type Offline = Validator & { readonly index: number };
+
+function isOffline(validator: Validator): validator is Offline {
+  return validator.online === false && validator.index !== undefined;
 }
 
 function sinceOf({ offlineSince, epoch }: Validator): number {
@@ -83,12 +88,13 @@ export interface ShownGroup {
 
 /** Pure. Each group, the validators of none the last. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
-  const { chain, groups, status, rewards } = options;
-  const validators = status ? value.validators.filter(({ epoch }) => statusUntil(options, epoch, timing)) : [];
-  const byGroup = Map.groupBy(validators, ({ index }) => watchedGroupOf(groups, index));
+  const { chain, groups, status, rewards, undecided } = options;
+  const isShown = (one: Validator): boolean =>
+    status && !undecided?.has(one.key ?? '') && statusUntil(options, one.epoch, timing) !== undefined;
+  const byGroup = Map.groupBy(value.validators.filter(isShown), (one) => watchedGroupOf(groups, identifierOf(one)));
   return groups.map((one) => ({
     labels: { chain, ...groupLabel(one.group) },
-    watched: watchedCount(one.watch),
+    watched: sizeOf(one),
     sums: sumsOf(byGroup.get(one) ?? []),
     duties: status ? freshSums(options, one, 'duties', value.duties, timing) : undefined,
     rewards: rewards ? freshSums(options, one, 'rewards', value.rewards, timing) : undefined,
@@ -134,7 +140,7 @@ function statusFamilies(
   const { chain, groups } = options;
   const all = totalOf(shown);
   const until = all && statusUntil(options, all.epoch, timing);
-  const named = (timeOf: (own: Validator) => number): Sample[] =>
+  const named = (timeOf: (own: Offline) => number): Sample[] =>
     (all?.offline ?? [])
       .slice(0, MAX_NAMED)
       .flatMap((own) => sample(chain, epochTime(chain, timeOf(own)), validatorLabels(groups, own.index), until));

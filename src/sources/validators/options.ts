@@ -1,5 +1,5 @@
-import type { WatchedGroup } from '../../facts/groups.ts';
-import { watchedCount } from '../../facts/watch.ts';
+import { sizeOf } from '../../facts/groups.ts';
+import type { Read } from '../read.ts';
 import type { WatchOptions } from '../source.ts';
 
 export interface ValidatorsOptions extends WatchOptions {
@@ -10,7 +10,15 @@ export interface ValidatorsOptions extends WatchOptions {
   readonly syncCommittee: boolean;
 }
 
-/** The number of requests for all validators. No request is about two groups. */
-export function requestsFor(groups: readonly WatchedGroup[], identifiers: number): number {
-  return groups.reduce((sum, { watch }) => sum + Math.ceil(watchedCount(watch) / identifiers), 0);
+/**
+ * The number of requests for all validators. No request is about two groups. With keys it is what is assumed until it is
+ * measured: those of another chain, or without an index, take fewer.
+ */
+export function costOf(
+  { groups, keys, onlyAsked }: ValidatorsOptions,
+  identifiers: number,
+): Pick<Read<never>, 'cost' | 'assumed'> {
+  const sizes = [...groups.map(sizeOf), onlyAsked?.size ?? 0];
+  const requests = sizes.reduce((sum, size) => sum + Math.ceil(size / identifiers), 0);
+  return keys ? { assumed: requests } : { cost: requests };
 }

@@ -1,9 +1,9 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
-import { watchedCount } from '../../facts/watch.ts';
+import { nameOf } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { count, spaced } from '../../toolkit/lib/words.ts';
+import { count, listed, spaced } from '../../toolkit/lib/words.ts';
 import { firingIf } from '../conditions.ts';
 import {
   type Cell,
@@ -12,6 +12,7 @@ import {
   lines,
   NOT_KNOWN,
   type Notice,
+  notice,
   quiet,
   type Summary,
   someOf,
@@ -26,7 +27,7 @@ import { weiOfAll } from '../sums.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import { byStatusOf, etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
-import type { Validator, Validators } from './state.ts';
+import { identifierOf, type Validators } from './state.ts';
 
 const MAX_NAMED = 5;
 
@@ -36,7 +37,7 @@ export function validatorsPage(
   timing: Timing,
   { inputs, linked }: Pick<Shown, 'inputs' | 'linked'>,
 ): Summary {
-  const { chain, watch, status, syncCommittee } = options;
+  const { chain, watch, status, syncCommittee, shared = [] } = options;
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
   const watched = sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN;
@@ -49,8 +50,19 @@ export function validatorsPage(
     notices: [
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...(sums ? noticesOf(chain, sums) : []),
+      ...(shared.length > 0
+        ? [notice('warning', 'Two groups share a validator', `: ${listed(shared)}. The first group keeps it.`)]
+        : []),
     ],
-    ...(status && { tally: { noun: 'validator', ...talliedOf(sums, watchedCount(watch)) } }),
+    ...(status && {
+      tally: {
+        noun: 'validator',
+        ...talliedOf(
+          sums,
+          shown.reduce((sum, one) => sum + one.watched, 0),
+        ),
+      },
+    }),
     groups: shown.map((one) => ({ group: one.labels['group'], facts: factsOf(one) })),
     tables: [
       {
@@ -70,13 +82,17 @@ function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
   const certain = offline.filter(({ offlineSince, epoch }) => offlineSince !== undefined && offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
   return [
-    ...firingIf('BeaconchainValidatorOffline', indices(certain), chain),
-    ...firingIf('BeaconchainValidatorNotFound', indices(notFound), chain),
+    ...firingIf(
+      'BeaconchainValidatorOffline',
+      certain.map(({ index }) => index),
+      chain,
+    ),
+    ...firingIf(
+      'BeaconchainValidatorNotFound',
+      notFound.map((one) => nameOf(identifierOf(one))),
+      chain,
+    ),
   ];
-}
-
-function indices(validators: readonly Validator[]): number[] {
-  return validators.map(({ index }) => index);
 }
 
 /** A validator without duties is neither well nor ill. */
@@ -120,7 +136,15 @@ function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now:
   const statuses = byStatusOf(shown).filter(([, number]) => number > 0);
   return lines(
     `${count(online)} of ${count(sums.validators.length)} online`,
-    ...(offline.length > 0 ? [html`offline: ${named(chain, indices(offline), linked)}`] : []),
+    ...(offline.length > 0
+      ? [
+          html`offline: ${named(
+            chain,
+            offline.map(({ index }) => index),
+            linked,
+          )}`,
+        ]
+      : []),
     ...amounts(shown).map(([label, value]) => `${label.toLowerCase()}: ${value}`),
     quiet(statuses.map(([status, number]) => `${count(number)} ${spaced(status)}`).join(', ')),
     html`epoch ${epoch}, ${time(epochTime(chain, epoch) * 1000, now)}`,

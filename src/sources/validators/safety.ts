@@ -1,11 +1,30 @@
+import { PAGE_SIZE } from '../../api/endpoints.ts';
+import { chunksOf, watchOf } from '../../facts/watch.ts';
 import { listed, plural, utc } from '../../toolkit/lib/words.ts';
+import { attempt } from '../answers.ts';
+import type { Inputs } from '../read.ts';
 import type { AskSafety } from '../safety.ts';
+import { openKeys, resolved } from '../watched-keys.ts';
 import { periodAt, readMembers, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
+import { readChunk } from './status.ts';
 
-/** Asks whether no watched validator is in a sync committee now or within this time. */
-export function safetyQuestion({ chain, watch }: Pick<ValidatorsOptions, 'chain' | 'watch'>): AskSafety {
+/**
+ * Asks whether no watched validator is in a sync committee now or within this time. Before, it asks for the indices of the keys
+ * that the state does not know: a validator without an index is no member.
+ */
+export function safetyQuestion(options: ValidatorsOptions, { keys, keysElsewhere }: Inputs): AskSafety {
+  const { chain } = options;
+  const known = resolved(options, keys, keysElsewhere);
   return async (api, withinMs, now, signal) => {
+    const found: number[] = [];
+    for (const chunk of chunksOf(openKeys(known), PAGE_SIZE)) {
+      const rows = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
+      if (rows instanceof Error)
+        return { isSafe: false, reason: `not known for ${chain}: the public keys have no index yet: ${rows.message}` };
+      found.push(...rows.flatMap(({ index }) => index ?? []));
+    }
+    const watch = watchOf([...known.watch, ...found.map((index) => ({ first: index, last: index }))]);
     const { committees, failure } = await readMembers(api, chain, signal, { now, held: now });
     const current = periodAt(chain, now);
     const last = periodAt(chain, now + withinMs);

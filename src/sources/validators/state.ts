@@ -1,12 +1,16 @@
 import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
 import { Status } from '../../api/answers/validators.ts';
+import type { Identifier } from '../../facts/watch.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { Performance } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';
 
 const Validator = z.object({
-  index: Index,
+  /** Absent while the service has no index for its key. */
+  index: Index.optional(),
+  /** Its public key, if it was requested by it. */
+  key: z.string().optional(),
   status: Status,
   /** Null: without duties it is neither online nor offline. */
   online: z.boolean().nullable(),
@@ -28,6 +32,11 @@ const Validator = z.object({
 });
 export type Validator = z.infer<typeof Validator>;
 
+/** What it is requested by. */
+export function identifierOf({ index, key = '' }: Pick<Validator, 'index' | 'key'>): Identifier {
+  return index ?? key;
+}
+
 /** A sum of wei over many answers, as a decimal string. */
 const Sum = z.string().regex(/^-?\d{1,40}$/);
 const PerDuty = z.object({ attestation: Sum.optional(), proposal: Sum.optional(), sync_committee: Sum.optional() });
@@ -46,7 +55,7 @@ export const Rewards = z.object({
 export type Rewards = z.infer<typeof Rewards>;
 
 export interface GroupSums<S> {
-  /** The ranges of its validators. */
+  /** Its validators, as ranges and the beginnings of keys. */
   readonly watch: string;
   /** The time of the round that last had answers about all of it (Unix ms). */
   readonly askedAt: UnixMs;

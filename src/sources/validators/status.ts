@@ -4,32 +4,39 @@ import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
 import { type Chain, epochAt, epochEnd, HONEST, MS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
-import { chunksOf, watches } from '../../facts/watch.ts';
+import { watchedGroupOf } from '../../facts/groups.ts';
+import { chunksOf, type Identifier, indicesOf } from '../../facts/watch.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
 import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
 import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
-import { requestsFor, type ValidatorsOptions } from './options.ts';
-import type { Validator, Validators } from './state.ts';
+import { costOf, type ValidatorsOptions } from './options.ts';
+import { identifierOf, type Validator, type Validators } from './state.ts';
 
 /** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
 
+/** Two groups turned out to share a validator. */
+export const GROUPS_SHARE = 'groups_share';
+
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
-  const { chain, watch, groups, intervalMs } = options;
+  const { chain, groups, onlyAsked = new Set(), intervalMs } = options;
   return {
     name: 'status',
     endpoints: ['validators'],
     everyMs: intervalMs,
-    cost: requestsFor(groups, PAGE_SIZE),
-    async run({ api, signal, timing, agingMs }, previous) {
-      const known = new Map(previous.validators.map((one) => [one.index, one]));
-      const all = groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE));
-      const askedAt = (chunk: readonly number[]): UnixMs =>
-        chunk.reduce((first, index) => Math.min(first, known.get(index)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
+    ...costOf(options, PAGE_SIZE),
+    async run({ api, signal, timing, agingMs, events }, previous) {
+      const known = new Map(previous.validators.map((one) => [identifierOf(one), one]));
+      const all = [
+        ...groups.flatMap(({ watch, keys }) => chunksOf([...indicesOf(watch), ...(keys ?? [])], PAGE_SIZE)),
+        ...chunksOf([...onlyAsked], PAGE_SIZE),
+      ];
+      const askedAt = (chunk: readonly Identifier[]): UnixMs =>
+        chunk.reduce<UnixMs>((first, one) => Math.min(first, known.get(one)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
       let failure: Error | undefined;
       for (const chunk of dueParts(all, askedAt, timing)) {
         const answer = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
@@ -40,17 +47,28 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           continue;
         }
         for (const row of answer) {
-          const last = known.get(row.index);
+          const last = known.get(identifierOf(row));
           // While its values are withdrawn its state is unknown, so the offline time restarts.
           // A clock that has jumped ahead withdraws nothing for good: the answer is as old as is honest, or older.
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
-          known.set(row.index, { ...afterAnswer(row, before, api.now()), askedAt: timing.now });
+          const names = row.key !== undefined && row.index !== undefined ? [row.key, row.index] : [];
+          const sharing = groups.filter((one) => one.group && names.some((name) => watchedGroupOf([one], name)));
+          if (sharing.length > 1)
+            events.push({ type: GROUPS_SHARE, validator: row.index, groups: sharing.map(({ group }) => group) });
+          // Its index takes the place of its key.
+          if (row.key !== undefined) known.delete(row.key);
+          const key = row.key ?? last?.key;
+          known.set(identifierOf(row), { ...afterAnswer(row, before, api.now()), key, askedAt: timing.now });
         }
       }
-      const watched = [...known.values()].filter(({ index }) => watches(watch, index));
-      return { value: { ...previous, validators: watched.sort((a, b) => a.index - b.index) }, failure };
+      // The groups are those before the answers: a key that has got its index counts by the key.
+      const isWatched = ({ index, key }: Validator): boolean =>
+        [index, key].some((one) => one !== undefined && (watchedGroupOf(groups, one) || onlyAsked.has(String(one))));
+      const watched = [...known.values()].filter(isWatched);
+      const position = ({ index = Infinity }: Validator): number => index;
+      return { value: { ...previous, validators: watched.sort((a, b) => position(a) - position(b) || 0) }, failure };
     },
   };
 }
@@ -68,7 +86,12 @@ function withoutOffline(one: Validator | undefined): Validator | undefined {
 type Row = Omit<Validator, 'askedAt'>;
 
 /** The validators of one request. A validator that a readable answer lacks is not found. */
-async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signal: AbortSignal): Promise<Row[]> {
+export async function readChunk(
+  api: Api,
+  chain: Chain,
+  chunk: readonly Identifier[],
+  signal: AbortSignal,
+): Promise<Row[]> {
   let answer: AnswerOf<'validators'>;
   try {
     answer = await api.request(requestTo('validators', { chain, identifiers: chunk }), signal);
@@ -79,26 +102,30 @@ async function readChunk(api: Api, chain: Chain, chunk: readonly number[], signa
   const { data, range, paging } = answer;
   // A run over many validators takes several epochs.
   expectPastEpoch('validators', chain, range.epoch, api.now());
-  const rows = api.records('validators', ValidatorRow, data, ({ validator }) => chunk.includes(validator.index));
+  const namesOf = ({ validator: { index, public_key: key } }: ValidatorRow) =>
+    [index, key].filter((one) => one != null && chunk.includes(one)) as Identifier[];
+  const rows = api.records('validators', ValidatorRow, data, (row) => namesOf(row).length > 0);
   if (data.length > 0 && rows.length === 0)
     throw new RequestFailed('validators', 'invalid_body', 'no row is about a validator that was asked for');
-  const found = new Map(rows.map((row) => [row.validator.index, validatorOf(row.validator.index, range.epoch, row)]));
+  const found = new Map(rows.flatMap((row) => namesOf(row).map((one) => [one, row] as const)));
   const isWhole = rows.length === data.length && !paging?.next_cursor && paging?.next_cursor !== false;
-  return chunk.flatMap((index) => {
-    const one = found.get(index) ?? (isWhole ? validatorOf(index, range.epoch) : undefined);
-    return one ? [one] : [];
+  return chunk.flatMap((one) => {
+    const row = found.get(one);
+    return row || isWhole ? [validatorOf(one, range.epoch, row)] : [];
   });
 }
 
 /** A validator that is waiting or has left has no duties, so it is never offline (api-facts 10.1). */
 const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 
-/** As the row reports it. Without a row, the service has no validator with this index. */
-function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
+/** As the row reports it. Without a row, the service has no such validator. */
+function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row {
   const status = row?.status ?? 'not_found';
+  const [index, key] = typeof asked === 'number' ? [asked] : [row?.validator.index ?? undefined, asked];
   const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {
     index,
+    key,
     status,
     online,
     balance: row?.balances?.current ?? null,
@@ -106,7 +133,7 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
     epoch,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     offlineSince: online === false ? epoch : undefined,
-    slashed: row?.slashed ? { validator: index, ...slashingOf(row, epoch) } : undefined,
+    slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
   };
 }
@@ -138,7 +165,7 @@ function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
 function withHistory(read: Row, before: Row | undefined): Row {
   const { index, epoch, offlineSince } = read;
   const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
-  const isSlashed = read.slashed !== undefined || before?.slashed !== undefined;
+  const isSlashed = index !== undefined && (read.slashed !== undefined || before?.slashed !== undefined);
   return {
     ...read,
     offlineSince: offlineSince === undefined ? undefined : Math.min(before?.offlineSince ?? epoch, offlineSince),

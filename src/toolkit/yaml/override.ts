@@ -3,7 +3,7 @@ import { isObject } from '../lib/is-object.ts';
 /** A value that takes precedence over the file's. */
 export interface Override {
   readonly path: readonly [string, string];
-  readonly value: string | readonly string[];
+  readonly value: unknown;
   /** The flag or environment variable that it comes from. */
   readonly origin: string;
 }

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../../src/api/errors.ts';
 import { foundIn, replyOf } from '../../../src/commands/probe/probe.ts';
+import { nameOf } from '../../../src/facts/watch.ts';
+import { publicKeyOf } from '../../../src/sandbox/validator.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+import type { Question } from '../../../src/sources/probe.ts';
+import { ConfigFile, sourcesOf } from '../../../src/sources/registry.ts';
 import { machinesPage, systemRecord } from '../../support/answers/machine-records.ts';
 import { validatorRow } from '../../support/answers/validators.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
-import { questionTo } from './questions.ts';
+import { NOW, questionTo } from './questions.ts';
 
 const CONFIG = defaultConfig();
+const WORLD = new Sandbox().chains.mainnet;
 const REFUSED = new RequestFailed('validators', 'forbidden', '403');
 
 /** What is found in answers about the machine node-a and others. */
@@ -59,5 +65,41 @@ describe('commands/probe: what it found', () => {
       replyOf(questionTo('validators', undefined, last), 'mainnet', undefined, answer),
     ]);
     expect(found).toEqual(text ? [`Validators of mainnet: ${text}.`] : []);
+  });
+
+  it('says what it found for each public key, and warns of those that it did not ask for', () => {
+    const keys = [1, 2, 3, ...Array.from({ length: 9 }, (_, i) => 50 + i)].map((index) => publicKeyOf(WORLD, index));
+    const config = ConfigFile.parse({
+      chains: { mainnet: {}, hoodi: {} },
+      validators: { watch: { mainnet: [5, ...keys.slice(0, 5)] } },
+      groups: { home: { validators: keys.slice(5) } },
+    });
+    const [question] = sourcesOf(config)
+      .flatMap(({ name, chain, more }) =>
+        name === 'validators' && chain === 'mainnet' ? (more?.probe?.questions(() => NOW) ?? []) : [],
+      )
+      .filter(({ request }) => request.endpoint === 'validators');
+    const withoutIndex = { validator: { index: null, public_key: keys[1] }, status: 'pending_queued' };
+    const data = [validatorRow(1), { ...validatorRow(2), ...withoutIndex }];
+    const answer = { data, range: { epoch: { start: 1, end: 1 } }, paging: { next_cursor: '' } };
+    const [first = '', second = '', third = '', , , elsewhere = ''] = keys.map(nameOf);
+    const [known, found = '', left] = foundIn(config, [replyOf(question as Question, 'mainnet', undefined, answer)]);
+    expect(known).toBe(`Validators of mainnet: asked for 10 of 13 watched ones, the service does not know ${third}.`);
+    const said = `Public keys of mainnet: ${elsewhere} is not on this chain, `;
+    expect(found.startsWith(said)).toBe(true);
+    expect(found).toContain(`, ${first} is 1 (active_ongoing), ${second} is without an index (pending_queued)`);
+    expect(left).toBe('Warning: 2 public keys of mainnet not requested: serve finds their indices.');
+    // The sums are those of the indices in the configuration.
+    expect(question?.next?.(answer)).toEqual([]);
+  });
+
+  it('asks for the sums of the indices that it found, if the configuration has none', () => {
+    const config = ConfigFile.parse({ validators: { watch: [publicKeyOf(WORLD, 7)] } });
+    const questions = sourcesOf(config).flatMap(({ more }) => more?.probe?.questions(() => NOW) ?? []);
+    const question = questions.find(({ request }) => request.endpoint === 'validators');
+    const bodies = question?.next?.(answerWith([7])).map(({ request }) => JSON.stringify(request.body));
+    expect(bodies).toHaveLength(2);
+    for (const body of bodies ?? []) expect(body).toContain('"validator_identifiers":[7]');
+    expect(questions.filter(({ request }) => request.endpoint === 'validators_performance')).toEqual([]);
   });
 });

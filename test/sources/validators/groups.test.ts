@@ -160,7 +160,7 @@ describe('groups of watched validators', () => {
     expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
     // That of the oldest answer of all groups.
     expect(byGroup(families, '_rewards_epoch')).toEqual({ none: 444_370 });
-    const validators = state.validators.filter(({ index }) => !watches(OFFICE, index));
+    const validators = state.validators.filter(({ index = -1 }) => !watches(OFFICE, index));
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
 

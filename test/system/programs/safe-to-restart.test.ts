@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
-import { committeeOf, EPOCH, PERIOD, startOfEpoch } from '../../support/answers/validators.ts';
+import { publicKeyOf } from '../../../src/sandbox/validator.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+import {
+  committeeOf,
+  EPOCH,
+  PERIOD,
+  startOfEpoch,
+  validatorRow,
+  validatorsAnswer,
+} from '../../support/answers/validators.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { configFile } from '../../support/files/files.ts';
@@ -20,20 +29,29 @@ interface Given {
   readonly next?: readonly number[] | undefined;
   readonly flag?: string;
   readonly request?: Fault['request'];
+  readonly watch?: string;
+  /** The answer about the status of validators. */
+  readonly validators?: unknown;
+}
+
+const KEY = publicKeyOf(new Sandbox().chains.mainnet, 7);
+
+function statusOf(index: number): unknown {
+  return validatorsAnswer(FIRST * 256, [validatorRow(index)]);
 }
 
 async function asked(given: Given) {
-  const { at = 10 * EPOCH, seats = [], next, flag = '--safe-to-restart', request } = given;
+  const { at = 10 * EPOCH, seats = [], next, flag = '--safe-to-restart', request, watch = '"1-9"' } = given;
   const answerOf = (selector: string): unknown => {
     if (selector === String(FIRST)) return membersAnswer(FIRST, committeeOf(seats));
     return membersAnswer(FIRST + 1, selector === 'next' && next ? committeeOf(next) : undefined);
   };
   const usual: Fault['request'] = ({ path }) => ({
     status: 200,
-    body: JSON.stringify(answerOf(path.split('/').at(-1) ?? '')),
+    body: JSON.stringify(path.endsWith('validators') ? given.validators : answerOf(path.split('/').at(-1) ?? '')),
   });
   const service = await startService('the-key', { request: request ?? usual });
-  const file = configFile(`${asking(service.url)}validators: {watch: ["1-9"]}\n`);
+  const file = configFile(`${asking(service.url)}validators: {watch: [${watch}]}\n`);
   const env = { BEACONCHAIN_API_KEY: 'the-key', ...ahead(START + at - Date.now()) };
   const ended = await ran(['check', `--config.file=${file}`, flag], env);
   return { ...ended, selectors: service.requests.map(({ path }) => path.split('/').at(-1)) };
@@ -53,6 +71,16 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
       'a member now',
       { seats: [100, 7, 7] },
       `no: in the mainnet sync committee until ${END} UTC: 1 watched validator (7)`,
+    ],
+    [
+      'a member by its public key',
+      { seats: [100, 7], watch: `"${KEY}"`, validators: statusOf(7) },
+      `no: in the mainnet sync committee until ${END} UTC: 1 watched validator (7)`,
+    ],
+    [
+      'public keys whose indices cannot be read',
+      { watch: `1, "${KEY}"`, validators: {} },
+      'not known for mainnet: the public keys have no index yet: validators: invalid_body',
     ],
     [
       'a member within the given time',

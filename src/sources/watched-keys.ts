@@ -1,0 +1,98 @@
+import { type NamedWatch, watchedGroups } from '../facts/groups.ts';
+import { type Watch, watches, watchOf } from '../facts/watch.ts';
+import { type Inputs, type KnownKey, NO_INPUTS } from './read.ts';
+import type { Source, WatchOptions } from './source.ts';
+
+type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'onlyAsked' | 'undecided' | 'shared'>;
+
+/**
+ * Pure. The watched set of a chain by what is known of its keys: an index takes the place of its key.
+ * @param elsewhere What other chains know. Null: not told. Then a key that may be elsewhere is left out unless it is known
+ */
+export function resolved(
+  { watch, groups, keys: configured }: Pick<WatchOptions, 'watch' | 'groups' | 'keys'>,
+  known: readonly KnownKey[] = [],
+  elsewhere: Inputs['keysElsewhere'] | null = [],
+): Watched {
+  if (!configured) return { watch, groups };
+  const { keys, anywhere, isFirst } = configured;
+  const own = byKey(known);
+  const others = elsewhere?.map(byKey);
+  const [found, open] = [new Map<string, number>(), new Set<string>()];
+  const [onlyAsked, undecided] = [new Set<string>(), new Set<string>()];
+  for (const key of keys) {
+    const one = own.get(key);
+    if (one?.index !== undefined) found.set(key, one.index);
+    else if (isFound(one) || !anywhere.has(key)) open.add(key);
+    else if (others ? !others.some((other) => isFound(other.get(key))) : one) {
+      (isFirst ? open : onlyAsked).add(key);
+      if (others?.some((other) => !other.has(key))) undecided.add(key);
+    }
+  }
+  const withFound = (indices: Watch, of: readonly string[]): Watch =>
+    watchOf([...indices, ...of.flatMap((key) => found.get(key) ?? []).map((index) => ({ first: index, last: index }))]);
+  const split = configured.groups.map(
+    ({ name, watch: own, keys: ofGroup = [] }): NamedWatch => ({
+      name,
+      watch: withFound(own, ofGroup),
+      keys: ofGroup.filter((key) => open.has(key)),
+    }),
+  );
+  const all = withFound(watch, keys);
+  const shared = [...found.values()].filter((one) => split.filter((group) => watches(group.watch, one)).length > 1);
+  return { watch: all, groups: watchedGroups(all, split, [...open]), onlyAsked, undecided, shared };
+}
+
+function isFound(one: KnownKey | undefined): boolean {
+  return one !== undefined && (one.index !== undefined || one.status !== 'not_found');
+}
+
+function byKey(known: readonly KnownKey[]): ReadonlyMap<string, KnownKey> {
+  return new Map(known.flatMap((one) => (one.key === undefined ? [] : [[one.key, one]])));
+}
+
+/** The keys to request, because no index is known. */
+export function openKeys({ groups, onlyAsked }: Pick<WatchOptions, 'groups' | 'onlyAsked'>): string[] {
+  return [...groups.flatMap(({ keys }) => [...(keys ?? [])]), ...(onlyAsked ?? [])];
+}
+
+/**
+ * A source whose options change with what is known of keys: the source that `create` makes of the resolved ones does the work.
+ * So no read, family or page knows keys that have an index. Without keys it is that source alone.
+ * @param knownBy What the value of the source knows. Absent: the source gets it from another one
+ */
+export function withKeys<T, O extends WatchOptions>(
+  options: O,
+  create: (options: O) => Source<T>,
+  knownBy?: (value: T) => readonly KnownKey[],
+): Source<T> {
+  const base = create({ ...options, ...resolved(options) });
+  const { anywhere } = options.keys ?? {};
+  if (!anywhere) return base;
+  const made = new WeakMap<readonly KnownKey[], Source<T>>();
+  const sourceOf = (value: T, inputs?: Inputs): Source<T> => {
+    const known = knownBy?.(value) ?? inputs?.keys ?? NO_INPUTS.keys;
+    const before = made.get(known);
+    if (before) return before;
+    const source = create({ ...options, ...resolved(options, known, inputs?.keysElsewhere ?? null) });
+    // What other chains know changes by itself.
+    if (anywhere.size === 0) made.set(known, source);
+    return source;
+  };
+  const reads = base.reads.map((read, i) => {
+    const of = (source: Source<T>) => source.reads[i] as typeof read;
+    return {
+      ...read,
+      ...(read.due && { due: (value, ...rest) => of(sourceOf(value)).due?.(value, ...rest) ?? Infinity }),
+      run: (context, value) => of(sourceOf(value, context.inputs)).run(context, value),
+    } satisfies typeof read;
+  });
+  return {
+    ...base,
+    // As many as before.
+    reads: reads as unknown as Source<T>['reads'],
+    metrics: (value, timing, inputs) => sourceOf(value, inputs).metrics(value, timing, inputs),
+    page: (value, timing, shown) => sourceOf(value, shown.inputs).page?.(value, timing, shown) ?? {},
+    more: { ...base.more, showsInputs: true, gives: (value) => sourceOf(value).more?.gives?.(value) ?? {} },
+  };
+}
