@@ -54,7 +54,7 @@ interface Queue {
   readonly balance: bigint;
 }
 
-export interface Queues extends Readonly<Record<'deposits' | 'topups' | 'exits', Queue>> {
+export interface Queues extends Readonly<Record<'deposits' | 'topups' | 'exits' | 'withdrawals', Queue>> {
   /** What leaves a queue in an epoch. */
   readonly churn: bigint;
 }
@@ -64,5 +64,6 @@ export const QUEUES: Queues = {
   deposits: { count: 1_200, balance: 38_400n * ETHER },
   topups: { count: 250, balance: 1_600n * ETHER },
   exits: { count: 400, balance: 12_800n * ETHER },
+  withdrawals: { count: 30, balance: 480n * ETHER },
   churn: 256n * ETHER,
 };

@@ -55,6 +55,7 @@ const Attestation = Duty.extend({
   correct_source: Quantity.nullish(),
   correct_target: Quantity.nullish(),
   avg_inclusion_delay: Quantity.nullish(),
+  avg_inclusion_delay_excluding_missed_slots: Quantity.nullish(),
 })
   .transform(({ included, ...duty }) => ({ ...duty, done: included }))
   .nullable()
@@ -85,7 +86,15 @@ const Missed = z.object({ missed_reward: Wei.nullish() }).nullish();
 export const RewardsAnswer = z.object({
   data: z.object({
     total_penalty: Wei.nullish(),
-    attestation: z.object({ total: Wei.nullish(), head: Missed, source: Missed, target: Missed }).nullish(),
+    attestation: z
+      .object({
+        total: Wei.nullish(),
+        head: Missed,
+        source: Missed,
+        target: Missed,
+        inactivity_leak_penalty: Wei.nullish(),
+      })
+      .nullish(),
     sync_committee: z.object({ total: Wei.nullish(), missed_reward: Wei.nullish() }).nullish(),
     proposal: z
       .object({

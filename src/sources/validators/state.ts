@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
 import { Status } from '../../api/answers/validators.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { Performance } from '../duties.ts';
+import { Performance, VOTES } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';
 
 const Validator = z.object({
@@ -38,8 +38,12 @@ export const Rewards = z.object({
   /** On the consensus layer, rewards minus penalties. */
   earned: PerDuty,
   missed: PerDuty,
+  /** The part of `missed` that each vote of attestations has. */
+  missedVotes: z.partialRecord(z.enum(VOTES), Sum),
   execution: Sum.optional(),
   penalties: Sum.optional(),
+  /** The part of `penalties` that an inactivity leak has. */
+  leak: Sum.optional(),
   /** The last epoch of the oldest answer. */
   epoch: z.number().optional(),
 });

@@ -54,10 +54,13 @@ const SPLIT = [
   'watched_validators_duties',
   'watched_validators_votes',
   'watched_validators_inclusion_delay_slots',
+  'watched_validators_inclusion_delay_excluding_missed_slots',
   'watched_validators_rewards_ether',
   'watched_validators_execution_rewards_ether',
   'watched_validators_penalties_ether',
   'watched_validators_missed_rewards_ether',
+  'watched_validators_missed_vote_rewards_ether',
+  'watched_validators_inactivity_penalties_ether',
 ];
 
 function groupOf(validator: number): WatchedGroup | undefined {
