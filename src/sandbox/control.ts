@@ -1,11 +1,11 @@
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { type Block, blocksAt, type ChainWorld, headSlot, OFFENCES } from './chain-world.ts';
+import { type Block, blocksAt, type ChainWorld, headEpoch, headSlot, OFFENCES } from './chain-world.ts';
 import { silence, wake } from './machines.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
-import { EXISTING } from './validator.ts';
+import { EXISTING, validatorAt } from './validator.ts';
 import type { Sandbox } from './world.ts';
 
 /** Applies a change and describes the result in a line. @throws Refusal */
@@ -53,6 +53,14 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const silences = world.silences.filter((one) => one.validator === validator && one.until > now);
     for (const silence of silences) silence.until = now;
     return `validator ${validator} of ${chain} attests again`;
+  },
+  '/-/change-credentials': (sandbox, given, now) => {
+    const { chain, validator, world, note } = validatorIn(sandbox, given);
+    const from = validatorAt(world, validator, headEpoch(chain, now) + 1)?.credentials.prefix;
+    if (from === '0x02') throw new Refusal(400, `validator: expected one without 0x02, and ${validator} has it`);
+    const to = from === '0x00' ? '0x01' : '0x02';
+    world.changes.push({ validator, at: now, to });
+    return `the credentials of validator ${validator} of ${chain} change from ${from} to ${to}: two answers report this in 7 to 20 minutes${note}`;
   },
   '/-/revoke': ({ account }) => {
     account.isRevoked = true;

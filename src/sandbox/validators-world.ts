@@ -8,6 +8,7 @@ export const ETHER = 10n ** 18n;
 export interface ValidatorsWorld extends ChainWorld {
   readonly validators: Validator[];
   readonly silences: Silence[];
+  readonly changes: CredentialsChange[];
   readonly payloads: Payload[];
   readonly queues: Queues;
 }
@@ -31,6 +32,13 @@ export interface Silence {
   readonly validator: number;
   readonly from: UnixMs;
   until: UnixMs;
+}
+
+/** When the withdrawal credentials of a validator change. */
+export interface CredentialsChange {
+  readonly validator: number;
+  readonly at: UnixMs;
+  readonly to: '0x01' | '0x02';
 }
 
 /** The payload of a block on the execution layer, and what its proposer was paid. */

@@ -109,6 +109,11 @@ export const CONDITIONS = {
   ]),
 
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
+  // One that switches to compounding is no trouble: the page says it in a notice of its own.
+  BeaconchainCredentialsChanged: condition('critical', (validators, chain) => [
+    `${plural(validators.length, 'watched validator')} of ${chain} got a withdrawal address`,
+    `: ${listed(validators)}. If you did not sign this, somebody has your mnemonic.`,
+  ]),
   BeaconchainValidatorOffline: watched('critical', 'offline'),
   BeaconchainValidatorNotFound: watched('warning', 'not found by the service'),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.

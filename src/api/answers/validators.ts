@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Index, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
+import { Address, Index, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -31,13 +31,23 @@ const StatusOfRow = z
   .nullable()
   .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
+/** By their first byte (api-facts 12). `other`: one that is newer than this program. */
+export const CREDENTIAL_TYPES = ['0x00', '0x01', '0x02', 'other'] as const;
+export const CredentialType = z.enum(CREDENTIAL_TYPES);
+export type CredentialType = z.infer<typeof CredentialType>;
+const Prefix = z
+  .string()
+  .regex(/^0x[0-9a-f]{2}$/i)
+  .transform((prefix): CredentialType => CREDENTIAL_TYPES.find((one) => one === prefix.toLowerCase()) ?? 'other');
+
 export const ValidatorRow = z.object({
   validator: z.object({ index: ValidatorIndex }),
   slashed: z.boolean().nullable(),
   status: StatusOfRow,
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
-  /** Null before an exit. Only the time of a slashing needs them. */
+  withdrawal_credentials: z.object({ prefix: Prefix.nullish(), address: Address.nullish() }).nullish(),
+  /** Null before an exit. */
   life_cycle_epochs: z.object({ exit: Index.nullish(), withdrawable: Index.nullish() }).nullish(),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;

@@ -2,6 +2,7 @@ import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
 import type { Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
+import { EVENTS } from './events.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -21,6 +22,7 @@ export function validatorsSource(options: ValidatorsOptions): Source<Validators>
     empty: NO_VALIDATORS,
     share: () => 2 / chains,
     metrics: (value, timing, inputs) => validatorFamilies(options, value, timing, inputs),
+    events: EVENTS,
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),
@@ -52,6 +54,7 @@ function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[
     ['BeaconchainValidatorOffline', 'a validator is offline', HONEST.status + readMs + Math.max(readMs, MS_PER_EPOCH)],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', slashedMs],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', slashedMs],
+    ['BeaconchainCredentialsChanged', 'withdrawal credentials change', MS_PER_EPOCH + 2 * readMs],
   ];
   return status ? all : [];
 }

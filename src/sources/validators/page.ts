@@ -23,8 +23,19 @@ import type { Timing } from '../read.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Shown } from '../source.ts';
 import { weiOfAll } from '../sums.ts';
+import { credentialNotices, credentialTables } from './credentials.ts';
+import { leavingTables } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
-import { byStatusOf, etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
+import {
+  byStatusOf,
+  etherIn,
+  type ShownGroup,
+  type Sums,
+  shownGroups,
+  slashedIn,
+  totalOf,
+  watchedOf,
+} from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './state.ts';
 
@@ -40,6 +51,7 @@ export function validatorsPage(
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
   const watched = sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN;
+  const own = status ? watchedOf(value, watch) : [];
   const cells: Facts = [
     ['Chain', chain],
     ...(status ? [['Watched', watched] as const] : []),
@@ -48,6 +60,7 @@ export function validatorsPage(
   return {
     notices: [
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
+      ...credentialNotices(chain, own, timing.now),
       ...(sums ? noticesOf(chain, sums) : []),
     ],
     ...(status && { tally: { noun: 'validator', ...talliedOf(sums, watchedCount(watch)) } }),
@@ -61,6 +74,8 @@ export function validatorsPage(
         empty: '',
       },
       ...attestations(chain, shown, timing.now),
+      ...leavingTables(chain, sums?.validators ?? [], timing.now, linked),
+      ...credentialTables(chain, own, timing.now, linked),
     ],
   };
 }

@@ -1,9 +1,30 @@
 import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
-import { Status } from '../../api/answers/validators.ts';
+import { CredentialType, Status } from '../../api/answers/validators.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { Performance, VOTES } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';
+
+const CredentialsChange = z.object({
+  from: CredentialType,
+  to: CredentialType,
+  /** Where withdrawals go. Null: not known. */
+  address: z.string().nullable(),
+  /** That of the first answer with the new type. */
+  epoch: Index,
+});
+export type CredentialsChange = z.infer<typeof CredentialsChange>;
+
+/** The withdrawal credentials of a validator. */
+const Credentials = z.object({
+  type: CredentialType,
+  address: z.string().nullable(),
+  /** Seen in one answer. The next one confirms it, or it was none. */
+  unconfirmed: CredentialsChange.optional(),
+  /** The newest last. */
+  changes: z.array(CredentialsChange),
+});
+export type Credentials = z.infer<typeof Credentials>;
 
 const Validator = z.object({
   index: Index,
@@ -22,6 +43,9 @@ const Validator = z.object({
   missing: z.object({ epoch: Index, at: z.number() }).optional(),
   /** From this epoch on it has no duties, once it has left. */
   exitEpoch: Index.optional(),
+  /** From this epoch on its balance can be withdrawn. */
+  withdrawableEpoch: Index.optional(),
+  credentials: Credentials.optional(),
   slashed: Slashed.optional(),
   /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
   wasUnslashed: z.boolean().optional(),

@@ -10,6 +10,7 @@ import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
 import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
+import { changeEvent, credentialsAfter } from './credentials.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './state.ts';
 
@@ -25,7 +26,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
     endpoints: ['validators'],
     everyMs: intervalMs,
     cost: requestsFor(groups, PAGE_SIZE),
-    async run({ api, signal, timing, agingMs }, previous) {
+    async run({ api, signal, timing, agingMs, events }, previous) {
       const known = new Map(previous.validators.map((one) => [one.index, one]));
       const all = groups.flatMap(({ watch }) => chunksOf(watch, PAGE_SIZE));
       const askedAt = (chunk: readonly number[]): UnixMs =>
@@ -46,7 +47,9 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
-          known.set(row.index, { ...afterAnswer(row, before, api.now()), askedAt: timing.now });
+          const after = afterAnswer(row, before, api.now());
+          events.push(...changeEvent(row.index, after.credentials, last?.credentials));
+          known.set(row.index, { ...after, askedAt: timing.now });
         }
       }
       const watched = [...known.values()].filter(({ index }) => watches(watch, index));
@@ -105,10 +108,17 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
+    withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
+    credentials: credentialsOf(row),
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
   };
+}
+
+function credentialsOf(row: ValidatorRow | undefined): Row['credentials'] {
+  const { prefix: type, address } = row?.withdrawal_credentials ?? {};
+  return type == null ? undefined : { type, address: address ?? null, changes: [] };
 }
 
 /**
@@ -134,7 +144,7 @@ function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
   return isPassing ? { ...before, missing } : withHistory(read, before);
 }
 
-/** Since when the validator is offline and slashed. One that was slashed stays slashed. */
+/** Since when the validator is offline and slashed, and how its credentials changed. One that was slashed stays slashed. */
 function withHistory(read: Row, before: Row | undefined): Row {
   const { index, epoch, offlineSince } = read;
   const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
@@ -143,6 +153,7 @@ function withHistory(read: Row, before: Row | undefined): Row {
     ...read,
     offlineSince: offlineSince === undefined ? undefined : Math.min(before?.offlineSince ?? epoch, offlineSince),
     slashed: isSlashed ? { validator: index, ...reported, ...read.slashed, ...before?.slashed } : undefined,
+    credentials: credentialsAfter(read.credentials, before?.credentials, epoch),
     wasUnslashed: isSlashed ? undefined : (read.wasUnslashed ?? before?.wasUnslashed),
   };
 }

@@ -1,0 +1,6 @@
+import type { EventTable } from '../read.ts';
+
+export const EVENTS = {
+  withdrawal_address_set: { level: 'error', message: 'watched validator got a withdrawal address' },
+  credentials_changed: { level: 'info', message: 'withdrawal credentials of a watched validator changed' },
+} as const satisfies EventTable;
