@@ -9,6 +9,8 @@ export interface ValidatorsWorld extends ChainWorld {
   readonly validators: Validator[];
   readonly silences: Silence[];
   readonly changes: CredentialsChange[];
+  /** The slots whose blocks pay a stranger. */
+  readonly redirected: Set<number>;
   readonly payloads: Payload[];
   readonly queues: Queues;
 }

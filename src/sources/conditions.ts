@@ -119,6 +119,8 @@ export const CONDITIONS = {
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
 
+  BeaconchainFeeRecipientUnexpected: watched('critical', 'paid an address outside validators.fee_recipients'),
+
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
   BeaconchainAccessRevoked: condition('critical', ([from], ago) => [
     `The service revoked access ${ago}`,

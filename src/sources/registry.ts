@@ -109,5 +109,7 @@ function slashingsOf(config: Config, chain: Chain): Source {
     ...watched,
     readsProposerNames: isWatching && validators.proposerSlashings,
     countsSeats: isWatching && validators.syncCommittee,
+    readsOwnBlocks: isWatching && validators.blockRewards,
+    feeRecipients: validators.feeRecipients,
   });
 }

@@ -18,6 +18,7 @@ import { MINUTE, NOW } from '../support/time/timing.ts';
 const CONFIG = {
   machines: { expected: ['never'] },
   groups: { east: { validators: ['1-6'] }, west: { validators: ['7-12'] } },
+  validators: { fee_recipients: [`0x${'0'.repeat(40)}`] },
   slashings: { interval: '1m' },
 };
 const WATCHED = Array.from({ length: 12 }, (_, i) => i + 1);

@@ -9,6 +9,7 @@ import { finalizedRead } from './finalized.ts';
 import { headRead } from './head.ts';
 import { slashingFamilies } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
+import { ownBlocksRead } from './own-blocks.ts';
 import { slashingsPage } from './page.ts';
 import { isSampled } from './pass.ts';
 import { slashingsProbing } from './probe.ts';
@@ -19,7 +20,7 @@ export function slashingsSource(options: SlashingsOptions): Source<Slashings> {
   return {
     name: 'slashings',
     chain: options.chain,
-    reads: [headRead(options), finalizedRead(options)],
+    reads: [headRead(options), finalizedRead(options), ...(options.readsOwnBlocks ? [ownBlocksRead(options)] : [])],
     state: Slashings,
     empty: NO_SLASHINGS,
     share: (allowedPerDay) => shareOf(allowedPerDay / options.chains) / options.chains,
@@ -60,7 +61,8 @@ function shareOf(allowedPerDay: number): number {
 /** The service reports a slot when it is over, and two to three epochs later as final. */
 const FINAL_MS = 20 * MS_PER_MINUTE;
 
-function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
+function detectionsOf(options: SlashingsOptions, timing: Timing): Detection[] {
+  const { watch, readsProposerNames, readsOwnBlocks, feeRecipients } = options;
   const headMs = timing.of('head');
   const isGappy = headMs === undefined && isSampled(timing);
   const final = isGappy ? 'by chance: epochs are skipped' : FINAL_MS + (headMs ?? timing.intervalMs);
@@ -70,6 +72,9 @@ function detectionsOf({ watch, readsProposerNames }: SlashingsOptions, timing: T
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', early],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', named],
     ['BeaconchainWatchedProposalMissed', 'a proposal is missed', final],
+    ...(readsOwnBlocks && feeRecipients.length > 0
+      ? [['BeaconchainFeeRecipientUnexpected', 'a block pays another address', final] as const]
+      : []),
   ];
   return watch.length > 0 ? all : [];
 }

@@ -1,5 +1,5 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
-import { etherOf } from '../../facts/ether.ts';
+import { etherText } from '../../facts/ether.ts';
 import { watchedCount } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
@@ -123,11 +123,6 @@ function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value:
     ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
     ...(missed === undefined ? [] : [['Missed in 24 h', etherText(missed)] as const]),
   ];
-}
-
-/** With the digits of what one validator misses in a day. */
-function etherText(wei: string): string {
-  return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
 }
 
 function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs, linked: Linked): Cell {

@@ -103,6 +103,9 @@ export const WATCHED: Contract = [
   ['watched_proposals_total', 'counter', ['chain', 'status']],
   ['watched_validator_missed_proposal_timestamp_seconds', 'gauge', ['chain', 'validator']],
   ['watched_sync_committee_duties_total', 'counter', ['chain', 'status']],
+  ['watched_block_rewards_ether_total', 'counter', ['chain', 'kind']],
+  ['watched_blocks_unread_total', 'counter', ['chain']],
+  ['watched_validator_unexpected_fee_recipient_timestamp_seconds', 'gauge', ['chain', 'validator']],
 ];
 
 export const VALIDATORS: Contract = [
