@@ -5,7 +5,7 @@ const Payment = z
   .object({ amount: Wei.nullish(), recipient: z.object({ address: Address.nullish() }).nullish() })
   .nullish();
 
-/** What a block paid on the execution layer (api-facts 13), as recorded. */
+/** What a block paid on the execution layer (api-facts 11.4), as recorded. */
 export const BlockRewardsAnswer = z.object({
   data: z.object({
     total_reward: Payment,

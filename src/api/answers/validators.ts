@@ -31,7 +31,7 @@ const StatusOfRow = z
   .nullable()
   .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
-/** By their first byte (api-facts 12). `other`: one that is newer than this program. */
+/** By their first byte (api-facts 10.1). `other`: one that is newer than this program. */
 export const CREDENTIAL_TYPES = ['0x00', '0x01', '0x02', 'other'] as const;
 export const CredentialType = z.enum(CREDENTIAL_TYPES);
 export type CredentialType = z.infer<typeof CredentialType>;

@@ -11,7 +11,7 @@ import type { SourceEvent } from '../read.ts';
 import { FIRING_MS, validatorLabels } from '../slashed.ts';
 import type { Credentials, CredentialsChange } from './state.ts';
 
-/** Two changes are possible: 0x00 to 0x01, and 0x01 to 0x02 (api-facts 12). */
+/** Two changes are possible: 0x00 to 0x01, and 0x01 to 0x02 (api-facts 10.1). */
 const MAX_CHANGES = 2;
 const MAX_NAMED = 100;
 

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { SlotRow } from '../../../src/api/answers/slots.ts';
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { slotTime } from '../../../src/facts/chain.ts';
 import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { link } from '../../../src/sources/content.ts';
+import { NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import type { SlashingsOptions } from '../../../src/sources/slashings/options.ts';
+import { withOwnBlocks } from '../../../src/sources/slashings/own-blocks.ts';
 import { slashingsPage } from '../../../src/sources/slashings/page.ts';
+import { epochRows } from '../../support/answers/slot-rows.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
@@ -73,6 +77,20 @@ describe('the blocks of watched validators', () => {
     follower.startAnew(HOUR);
     expect(await blocksAsked(follower)).toEqual([]);
     expect([earned(follower, 'mev'), follower.value('watched_blocks_unread_total')]).toEqual([0.02, 0]);
+  });
+
+  it('are one each, also if an epoch is counted again, and the oldest are given up if too many wait', () => {
+    const rows = SlotRow.array().parse(
+      epochRows(F, Object.fromEntries(Array.from({ length: 32 }, (_, i) => [i, { proposer: 3 }]))),
+    );
+    const proposals = rows.map(({ slot }) => ({ slot, validator: 3, status: 'proposed' as const }));
+    const read = { epoch: F, rows, allRows: rows };
+    const twice = withOwnBlocks(withOwnBlocks(NO_SLASHINGS, read, proposals), read, proposals);
+    expect(twice.ownBlocks.open.map(({ slot }) => slot)).toEqual(rows.map(({ slot }) => slot));
+    const waiting = Array.from({ length: 999 }, (_, slot) => ({ slot, validator: 3, number: slot }));
+    const full = { ...NO_SLASHINGS, ownBlocks: { ...NO_SLASHINGS.ownBlocks, open: waiting } };
+    const { open, unread } = withOwnBlocks(full, read, proposals).ownBlocks;
+    expect([open.length, open[0]?.slot, unread]).toEqual([1_000, 31, 31]);
   });
 
   it('without a payload have nothing to read', async () => {
