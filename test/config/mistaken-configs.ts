@@ -5,6 +5,7 @@ const REDIS_URL =
   'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379';
 const URL = 'expected a URL that begins with http:// or https://, without credentials, query or fragment';
 const INDEX = 'expected a validator index such as 12345 or a range such as "20000-20099"';
+const ADDRESS = 'expected an address of 0x and 40 hex digits';
 
 /** A configuration, and the lines reported for its file. */
 interface MistakenConfig {
@@ -141,6 +142,20 @@ groups:
       `:6: validators.watch[3]: ${INDEX}, got "all"`,
       ':7: validators.watch[4]: expected validator indices, not public keys, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
       ':8: validators.watch[5]: expected validator indices, not public keys, got "0xb89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b54..."',
+    ],
+  },
+  'fee recipients': {
+    text: `validators:
+  fee_recipients:
+    - "0x1234"
+    - 0x388c818ca8b9251b393131c08a736a67ccb19297
+    - 388C818CA8B9251b393131C08a736A67ccB19297
+    - 7
+`,
+    lines: [
+      `:3: validators.fee_recipients[0]: ${ADDRESS}, got "0x1234"`,
+      `:5: validators.fee_recipients[2]: ${ADDRESS}, got "388C818CA8B9251b393131C08a736A67ccB19297"`,
+      `:6: validators.fee_recipients[3]: ${ADDRESS}, got 7`,
     ],
   },
   groups: {

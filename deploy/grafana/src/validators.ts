@@ -165,7 +165,8 @@ const status: Section = {
       title: 'Leaving validators',
       description:
         'Those that leave or have left, until their balance is withdrawn; at most 100 per chain, the one whose next step comes first.',
-      height: 8,
+      span: 12,
+      height: 9,
       labels: VALIDATOR,
       values: [
         [ofWatched('exit'), { name: 'Exit', unit: 'dateTimeAsIso' }],
@@ -180,7 +181,6 @@ const status: Section = {
       description:
         'Watched validators by type: 0x00 without a withdrawal address, 0x01 with one, 0x02 compounding. A change that you did not sign is the alert BeaconchainCredentialsChanged.',
       ...WHOLE,
-      height: 8,
       stacked: true,
       held: true,
       queries: [[withWhose(`${ofGroup('watched_validators_by_credentials', 'type')} > 0`), '{{whose}}, {{type}}']],
@@ -261,6 +261,17 @@ const proposals: Section = {
       queries: [[grown('watched_proposals_total', '$__rate_interval', 'chain, status'), '{{chain}}, {{status}}']],
       colors: { '.*, proposed': 'green', '.*, missed': BAD, '.*, orphaned': POOR },
     }),
+    table({
+      title: 'Validators that missed a proposal',
+      description:
+        'With the time of the newest missed or orphaned proposal; at most 100 validators per chain. Empty if no proposal was missed since counting started.',
+      span: 10,
+      height: 9,
+      labels: VALIDATOR,
+      values: [[ofWatched('missed_proposal'), { name: 'Last missed', unit: 'dateTimeFromNow', width: 110 }]],
+      sortBy: 'Last missed',
+      noValue: 'None: all is well',
+    }),
     graph({
       title: 'Earned by blocks',
       description:
@@ -275,22 +286,12 @@ const proposals: Section = {
       title: 'Blocks that paid an unexpected address',
       description:
         'With the newest such block of each validator, as in the alert BeaconchainFeeRecipientUnexpected. Empty without validators.fee_recipients.',
+      span: 12,
       height: 9,
       labels: VALIDATOR,
       values: [[ofWatched('unexpected_fee_recipient'), { name: 'Block of', unit: 'dateTimeAsIso' }]],
       sortBy: 'Block of',
       noValue: 'none',
-    }),
-    table({
-      title: 'Validators that missed a proposal',
-      description:
-        'With the time of the newest missed or orphaned proposal; at most 100 validators per chain. Empty if no proposal was missed since counting started.',
-      span: 10,
-      height: 9,
-      labels: VALIDATOR,
-      values: [[ofWatched('missed_proposal'), { name: 'Last missed', unit: 'dateTimeFromNow', width: 110 }]],
-      sortBy: 'Last missed',
-      noValue: 'None: all is well',
     }),
   ],
 };

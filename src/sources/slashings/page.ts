@@ -119,7 +119,7 @@ function blockTables(options: SlashingsOptions, state: Slashings, now: UnixMs, l
         ];
       }),
       size: blocks.length,
-      shown: 5,
+      shown: 0,
       empty: `No block of a watched validator has been counted yet.${feeRecipients.length === 0 ? ` Recipients are ${NO_LIST}.` : ''}`,
     },
   ];

@@ -5,10 +5,10 @@ import type { Finding } from '../../toolkit/yaml/mistakes.ts';
 
 const part = flag.prefault(true);
 
-const ADDRESS = 'an address of 0x and 40 hex digits, in quotes';
+const ADDRESS = 'an address of 0x and 40 hex digits';
 const address = z
   .string({ error: ADDRESS })
-  .regex(/^0x[0-9a-f]{40}$/i, { error: ADDRESS })
+  .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS })
   .transform((text) => text.toLowerCase());
 
 export const schema = optional(

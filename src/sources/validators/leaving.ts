@@ -33,7 +33,7 @@ export function leavingTables(chain: Chain, validators: readonly Validator[], no
         at(withdrawableEpoch),
       ]),
       size: leaving.length,
-      shown: 10,
+      shown: 0,
       empty: '',
     },
   ];
