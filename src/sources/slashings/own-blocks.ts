@@ -53,32 +53,27 @@ export function withOwnBlocks(state: Slashings, { rows }: EpochRows, proposals: 
 
 /** Reads the oldest open blocks. One that fails by itself is tried for an hour, then it counts as unread. */
 async function blocksPass(context: Context, previous: Slashings): Promise<Step> {
-  const { api, events, ownMs } = context;
+  const { options, api, events, ownMs } = context;
   let { ownBlocks } = previous;
   let first: Error | undefined;
   for (const block of previous.ownBlocks.open.slice(0, MAX_PER_RUN)) {
+    const { slot, validator, triedMs } = block;
     const data = await attempt(context, () => readBlock(context, block));
     if (data instanceof Error) {
       first ??= data;
       // During an outage, or while the service refuses all requests, no block is given up.
       if (!isRequestSpecific(data)) break;
-      const triedMs = block.triedMs === undefined ? 0 : block.triedMs + ownMs;
-      const isOver = triedMs >= GIVE_UP_AFTER_MS;
-      const open = ownBlocks.open.flatMap((one) => (one !== block ? [one] : isOver ? [] : [{ ...block, triedMs }]));
+      const tried = { ...block, triedMs: triedMs === undefined ? 0 : triedMs + ownMs };
+      const isOver = tried.triedMs >= GIVE_UP_AFTER_MS;
+      const open = ownBlocks.open.flatMap((one) => (one !== block ? [one] : isOver ? [] : [tried]));
       ownBlocks = { ...ownBlocks, open, unread: ownBlocks.unread + (isOver ? 1 : 0) };
-      if (isOver)
-        events.push({ type: 'block_unread', slot: block.slot, validator: block.validator, err: data.message });
+      if (isOver) events.push({ type: 'block_unread', slot, validator, err: data.message });
       continue;
     }
     const paid = paidIn(block, data);
-    ownBlocks = withPaid(context.options, { ...ownBlocks, open: ownBlocks.open.filter((one) => one !== block) }, paid);
-    if (isUnexpected(context.options, paid) && isRecent(context.options, paid, api.now()))
-      events.push({
-        type: 'unexpected_fee_recipient',
-        slot: paid.slot,
-        validator: paid.validator,
-        recipient: paid.recipient,
-      });
+    ownBlocks = withPaid(options, { ...ownBlocks, open: ownBlocks.open.filter((one) => one !== block) }, paid);
+    if (isUnexpected(options, paid) && isRecent(options, paid, api.now()))
+      events.push({ type: 'unexpected_fee_recipient', slot, validator, recipient: paid.recipient });
   }
   return { value: { ...previous, ownBlocks }, failure: first };
 }

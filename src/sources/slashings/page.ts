@@ -115,7 +115,7 @@ function blockTables(options: SlashingsOptions, state: Slashings, now: UnixMs, l
           linked(`${validator}`, explorerUrl(chain, 'validator', validator)),
           wei === null ? 'not known' : etherText(wei),
           lines(isUnexpected(options, block) ? badge('bad', `${address} unexpected`) : address, ...unjudged),
-          kind === 'mev' ? 'paid by a builder' : 'own block',
+          kind === 'mev' ? 'MEV, from the builder' : 'fees of its transactions',
         ];
       }),
       size: blocks.length,

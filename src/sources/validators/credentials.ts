@@ -11,8 +11,6 @@ import type { SourceEvent } from '../read.ts';
 import { FIRING_MS, validatorLabels } from '../slashed.ts';
 import type { Credentials, CredentialsChange } from './state.ts';
 
-/** Two changes are possible: 0x00 to 0x01, and 0x01 to 0x02 (api-facts 10.1). */
-const MAX_CHANGES = 2;
 const MAX_NAMED = 100;
 
 /** Pure. What is known after an answer of an epoch, which is not older than the one before. */
@@ -27,27 +25,27 @@ export function credentialsAfter(
   const { unconfirmed } = before;
   if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from: before.type, to: type, address, epoch } };
   const change = { ...unconfirmed, address: address ?? unconfirmed.address };
-  return { type, address: change.address, changes: [...before.changes, change].slice(-MAX_CHANGES) };
+  return { type, address: change.address, changes: { ...before.changes, [meaningOf(change)]: change } };
 }
 
-/** The types that a change sets. From 0x00 to 0x02 there was a 0x01 in between. */
-function typesOf({ from, to }: CredentialsChange): readonly CredentialType[] {
-  return from === '0x00' && to === '0x02' ? ['0x01', '0x02'] : [to];
-}
-
-function setsAddress(change: CredentialsChange): boolean {
-  return typesOf(change).includes('0x01');
+/** From 0x00 to 0x02 there was a 0x01 in between, which is worse (api-facts 10.1). */
+function meaningOf({ from, to }: CredentialsChange): CredentialType {
+  return from === '0x00' && to === '0x02' ? '0x01' : to;
 }
 
 /** The change that an answer has confirmed, if there is one. */
-export function changeEvent(
+export function changeEvents(
   validator: number,
   after: Credentials | undefined,
   before: Credentials | undefined,
 ): SourceEvent[] {
-  const change = after?.changes.at(-1);
-  if (!change || change === before?.changes.at(-1)) return [];
-  return [{ type: setsAddress(change) ? 'withdrawal_address_set' : 'credentials_changed', validator, ...change }];
+  const known = Object.values(before?.changes ?? {});
+  const fresh = Object.values(after?.changes ?? {}).filter((change) => !known.includes(change));
+  return fresh.map((change) => ({
+    type: meaningOf(change) === '0x01' ? 'withdrawal_address_set' : 'credentials_changed',
+    validator,
+    ...change,
+  }));
 }
 
 /** A watched validator. */
@@ -62,7 +60,7 @@ interface Changed extends CredentialsChange {
 
 function changesOf(validators: readonly Own[]): Changed[] {
   const all = validators.flatMap(({ index: validator, credentials }) =>
-    (credentials?.changes ?? []).map((change): Changed => ({ validator, ...change })),
+    Object.values(credentials?.changes ?? {}).map((change): Changed => ({ validator, ...change })),
   );
   return all.sort((a, b) => b.epoch - a.epoch || a.validator - b.validator);
 }
@@ -91,11 +89,10 @@ export function credentialFamilies(
       `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain`,
       changesOf(validators)
         .slice(0, MAX_NAMED)
-        .flatMap((change) =>
-          typesOf(change).flatMap((type) =>
-            sample(chain, epochTime(chain, change.epoch), { ...validatorLabels(groups, change.validator), type }),
-          ),
-        ),
+        .flatMap((change) => {
+          const labels = { ...validatorLabels(groups, change.validator), type: meaningOf(change) };
+          return sample(chain, epochTime(chain, change.epoch), labels);
+        }),
     ),
   ];
 }
@@ -103,17 +100,11 @@ export function credentialFamilies(
 /** As in the alert rules: changes of the last week. */
 export function credentialNotices(chain: Chain, validators: readonly Own[], now: UnixMs): Notice[] {
   const recent = changesOf(validators).filter(({ epoch }) => now - epochTime(chain, epoch) * 1000 < FIRING_MS);
-  const [set, others] = [recent.filter(setsAddress), recent.filter((change) => !setsAddress(change))];
-  const what = `${plural(others.length, 'watched validator')} of ${chain} changed their withdrawal credentials`;
-  const rest = `: ${listed(others.map(({ validator }) => validator))}.`;
-  return [
-    ...firingIf(
-      'BeaconchainCredentialsChanged',
-      set.map(({ validator }) => validator),
-      chain,
-    ),
-    ...(others.length > 0 ? [{ ...notice('neutral', what, rest), alert: 'BeaconchainCredentialsChanged' }] : []),
-  ];
+  const { set = [], others = [] } = Object.groupBy(recent, (one) => (meaningOf(one) === '0x01' ? 'set' : 'others'));
+  const [own, rest] = [set, others].map((changes) => changes.map(({ validator }) => validator)) as [number[], number[]];
+  const what = `${plural(rest.length, 'watched validator')} of ${chain} changed their withdrawal credentials`;
+  const said = { ...notice('neutral', what, `: ${listed(rest)}.`), alert: 'BeaconchainCredentialsChanged' };
+  return [...firingIf('BeaconchainCredentialsChanged', own, chain), ...(rest.length > 0 ? [said] : [])];
 }
 
 /** The changes with their new addresses. No table without one. */

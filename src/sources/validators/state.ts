@@ -21,8 +21,8 @@ const Credentials = z.object({
   address: z.string().nullable(),
   /** Seen in one answer. The next one confirms it, or it was none. */
   unconfirmed: CredentialsChange.optional(),
-  /** The newest last. */
-  changes: z.array(CredentialsChange),
+  /** Confirmed ones, the newest by what they mean: `0x01` if it got an address. */
+  changes: z.partialRecord(CredentialType, CredentialsChange),
 });
 export type Credentials = z.infer<typeof Credentials>;
 

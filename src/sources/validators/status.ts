@@ -10,7 +10,7 @@ import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
 import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
-import { changeEvent, credentialsAfter } from './credentials.ts';
+import { changeEvents, credentialsAfter } from './credentials.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import type { Validator, Validators } from './state.ts';
 
@@ -48,7 +48,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
           const after = afterAnswer(row, before, api.now());
-          events.push(...changeEvent(row.index, after.credentials, last?.credentials));
+          events.push(...changeEvents(row.index, after.credentials, last?.credentials));
           known.set(row.index, { ...after, askedAt: timing.now });
         }
       }
@@ -118,7 +118,7 @@ function validatorOf(index: number, epoch: number, row?: ValidatorRow): Row {
 
 function credentialsOf(row: ValidatorRow | undefined): Row['credentials'] {
   const { prefix: type, address } = row?.withdrawal_credentials ?? {};
-  return type == null ? undefined : { type, address: address ?? null, changes: [] };
+  return type == null ? undefined : { type, address: address ?? null, changes: {} };
 }
 
 /**
