@@ -9,7 +9,7 @@ import { type Linked, type Notice, notice, type Table, time } from '../content.t
 import { family, sample } from '../families.ts';
 import type { SourceEvent } from '../read.ts';
 import { FIRING_MS, validatorLabels } from '../slashed.ts';
-import type { Credentials, CredentialsChange } from './state.ts';
+import type { Credentials, CredentialsChange, Validator } from './state.ts';
 
 const MAX_NAMED = 100;
 
@@ -48,17 +48,11 @@ export function changeEvents(
   }));
 }
 
-/** A watched validator. */
-interface Own {
-  readonly index: number;
-  readonly credentials?: Credentials | undefined;
-}
-
 interface Changed extends CredentialsChange {
   readonly validator: number;
 }
 
-function changesOf(validators: readonly Own[]): Changed[] {
+function changesOf(validators: readonly Validator[]): Changed[] {
   const all = validators.flatMap(({ index: validator, credentials }) =>
     Object.values(credentials?.changes ?? {}).map((change): Changed => ({ validator, ...change })),
   );
@@ -69,7 +63,7 @@ function changesOf(validators: readonly Own[]): Changed[] {
 export function credentialFamilies(
   chain: Chain,
   groups: readonly WatchedGroup[],
-  validators: readonly Own[],
+  validators: readonly Validator[],
 ): Family[] {
   const byGroup = Map.groupBy(validators, ({ index }) => watchedGroupOf(groups, index));
   const shown = groups.filter((one) => byGroup.get(one)?.some(({ credentials }) => credentials));
@@ -98,7 +92,7 @@ export function credentialFamilies(
 }
 
 /** As in the alert rules: changes of the last week. */
-export function credentialNotices(chain: Chain, validators: readonly Own[], now: UnixMs): Notice[] {
+export function credentialNotices(chain: Chain, validators: readonly Validator[], now: UnixMs): Notice[] {
   const recent = changesOf(validators).filter(({ epoch }) => now - epochTime(chain, epoch) * 1000 < FIRING_MS);
   const { set = [], others = [] } = Object.groupBy(recent, (one) => (meaningOf(one) === '0x01' ? 'set' : 'others'));
   const [own, rest] = [set, others].map((changes) => changes.map(({ validator }) => validator)) as [number[], number[]];
@@ -108,7 +102,7 @@ export function credentialNotices(chain: Chain, validators: readonly Own[], now:
 }
 
 /** The changes with their new addresses. No table without one. */
-export function credentialTables(chain: Chain, validators: readonly Own[], now: UnixMs, linked: Linked): Table[] {
+export function credentialTables(chain: Chain, validators: readonly Validator[], now: UnixMs, linked: Linked): Table[] {
   const changes = changesOf(validators);
   if (changes.length === 0) return [];
   return [
