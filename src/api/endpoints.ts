@@ -4,6 +4,7 @@ import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../f
 import type { Identifier } from '../facts/watch.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
+import { BlockRewardsAnswer } from './answers/blocks.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
 import { Index } from './answers/fields.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
@@ -26,7 +27,7 @@ export interface Definition<Q, A> {
   readonly envelope: z.ZodType<A>;
   /** Absent: nothing dates an answer, or its age proves nothing. */
   readonly dated?: Dating<NoInfer<A>>;
-  /** 404 means that the service has none of the validators. */
+  /** 404 means that the service has none of what is asked for. */
   readonly is404None?: true;
   /** Whether 403 may mean that the plan takes fewer identifiers at once. */
   readonly mayBeTooLarge?: (query: Q) => boolean;
@@ -57,6 +58,7 @@ export const PARTS = {
   rewards: 'the rewards of validators',
   sync_committee: 'the members of sync committees',
   proposer_slashings: 'the names of slashed proposers',
+  block_rewards: 'what your blocks earned',
   network: 'the duties of the network',
   queues: 'the queues',
 } as const;
@@ -100,6 +102,11 @@ interface OfValidators extends OfChain {
 
 interface OfSlot extends OfChain {
   readonly slot: number;
+}
+
+interface OfBlock extends OfChain {
+  /** On the execution layer. */
+  readonly number: number;
 }
 
 interface MachinesQuery extends Cursor {
@@ -204,6 +211,15 @@ export const ENDPOINTS = {
     dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
     is404None: true,
     mayBeTooLarge,
+    records: {},
+  }),
+  block_rewards: define({
+    part: 'block_rewards',
+    priority: 'own_validators',
+    path: '/api/v2/ethereum/block/rewards',
+    body: ({ chain, number }: OfBlock) => ({ chain, block: { number } }),
+    envelope: BlockRewardsAnswer,
+    is404None: true,
     records: {},
   }),
   network_performance: define({
