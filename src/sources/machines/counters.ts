@@ -57,15 +57,29 @@ function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: 
   return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
 }
 
+/** What grows while a machine runs. */
+const GROWING = ['cpu_node_system_seconds_total', 'cpu_process_seconds_total', 'sync_beacon_head_slot'];
+
+/**
+ * Whether the machine pushed the record before the one that is held. The service has the records of a fast clock until their
+ * time has passed, and once the clock is set right, the times do not tell them from newer ones: the contents do.
+ */
+export function isBeforeHeld(machine: Machine | undefined, [process, record]: MachineRecord): boolean {
+  const { [process]: held, learned } = machine ?? {};
+  const { timestamp: at } = record;
+  if (!held || at > (learned?.queued?.[process] ?? 0) || hasBooted(held, record)) return false;
+  const grown = GROWING.map((field) => growth(held, record, field));
+  return at === learned?.ahead?.[process] || (grown.some((by) => by < 0) && !grown.some((by) => by > 0));
+}
+
 /** NaN if one has no value: its absence costs that counter alone. */
 function growth(held: object, record: object, field: string): number {
   const [before, after] = [held, record].map((one) => (one as Record<string, number | null>)[field] ?? Number.NaN);
   return Number(after) - Number(before);
 }
 
-function hasBooted(held: SystemRecord, record: SystemRecord): boolean {
-  const [before, after] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
-  return before != null && after != null && Math.abs(after - before) > SAME_BOOT_SECONDS;
+function hasBooted(held: object, record: object): boolean {
+  return Math.abs(growth(held, record, 'misc_node_boot_ts_seconds')) > SAME_BOOT_SECONDS;
 }
 
 /** NTP and Lodestar move a boot time by seconds. */

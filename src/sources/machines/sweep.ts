@@ -7,6 +7,7 @@ import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../t
 import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
+import { isBeforeHeld } from './counters.ts';
 import { liveOf, silentAfter, warningsOf, withRecords, withUnknown } from './fleet.ts';
 import { assumedCost, JITTER, type MachinesOptions, machineName } from './options.ts';
 import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts';
@@ -56,9 +57,10 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
   const left = absentNames(live, swept.records, silentMs, timing);
   const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
-  // A fast clock can hide a machine: before it would be silent, it is searched once, unless other records came late.
-  const isLate = named.records.length > swept.records.length;
-  const lost = isLate ? [] : absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const lost = [
+    ...absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0),
+    ...beyondNames(live, named.records, range),
+  ];
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
@@ -133,18 +135,33 @@ export function absentNames(
   { now, intervalMs }: Timing,
   since?: UnixSeconds,
 ): AbsentName[] {
-  const found = namesIn(records);
+  const byName = new Map(live.map((machine) => [machine.name, machine]));
+  const found = namesIn(records.filter((one) => !isBeforeHeld(byName.get(machineName(one[1].machine)), one)));
   const lastMs = silentMs - (1 + JITTER) * intervalMs;
   const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
     .filter((machine) => lastSeen(machine) + least / 1000 >= (since ?? 0))
-    .flatMap((machine) => {
-      // A label can stand for several spellings ("" and "unnamed").
-      const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
-      return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
-    })
+    .flatMap(namesOf)
     .sort((a, b) => a.seen - b.seen);
+}
+
+function namesOf(machine: Machine): AbsentName[] {
+  // A label can stand for several spellings ("" and "unnamed").
+  const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
+  return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
+}
+
+/**
+ * Machines whose newest records may be beyond the range, because their clock is fast. If that is not known yet, the newest
+ * that is found lies at the end of the range. Only a sweep for late records looks for those.
+ */
+function beyondNames(live: readonly Machine[], records: readonly MachineRecord[], range: SweepRange): AbsentName[] {
+  const foundAfter = (at: UnixSeconds) => namesIn(records.filter(([, { timestamp }]) => timestamp > at));
+  const beyond = foundAfter(range.end);
+  const atEnd = range.start < range.newFrom ? foundAfter(range.end - MAX_SWEPT_SECONDS) : new Set();
+  const isHidden = (one: Machine): boolean => Object.keys(one.learned?.ahead ?? {}).length > 0 || atEnd.has(one.name);
+  return live.filter((one) => isHidden(one) && !beyond.has(one.name)).flatMap(namesOf);
 }
 
 function namesIn(records: readonly MachineRecord[]): Set<string> {
