@@ -10,7 +10,7 @@ const [FELL, ROSE] = ['fell without a reboot', 'rose faster than the CPUs allow'
  * one record of each process a minute. Each client pushes one of its host, and hosts or nodes can share a name.
  */
 export const COUNTERS = {
-  cpu: { process: 'system', fields: /^cpu_node_/, why: `CPU ${FELL}` },
+  cpu: { process: 'system', fields: /^cpu_node_/, why: 'CPU jumped without a reboot' },
   disk: { process: 'system', fields: /^disk_node_(io|reads|writes)_/, why: `disk ${FELL}` },
   network: { process: 'system', fields: /^network_node_/, why: `network ${FELL}` },
   validator: { process: 'validator', fields: /^cpu_process_/, why: `validator process ${ROSE}` },
@@ -23,6 +23,8 @@ const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
 /** Counters are cut to whole seconds, and are read a little before the time is. */
 const UNEVEN_SECONDS = 2;
+/** If it is unknown how many a machine has. */
+const MOST_THREADS = 256;
 /** Linux takes back seconds of idle and iowait time. */
 const TAKEN_BACK = 10;
 /** Gauges that pushers of one host report differently. */
@@ -36,18 +38,21 @@ export function learnFromCounters(machine: Machine, one: MachineRecord, isFast: 
 
 /**
  * Notes the sets of counters that another pusher reported. Those of a host fall only when it boots. The CPU time of a process
- * falls whenever that starts, but from the second pusher back to the first it rises faster than the CPUs allow.
+ * falls whenever that starts. From the second pusher back to the first, CPU time rises faster than the CPUs allow.
  */
 function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: boolean): Learned {
   const { [process]: held, system, learned = {} } = machine;
   if (!held) return learned;
   const { timestamp: at } = record;
-  const mostCpu =
-    (isFast ? Number.POSITIVE_INFINITY : at - held.timestamp + UNEVEN_SECONDS) * (system?.cpu_threads || 256);
+  // In a container a host can report fewer threads than the CPU time is of.
+  const threads = process === 'system' ? Math.max(MOST_THREADS, system?.cpu_threads ?? 0) : system?.cpu_threads;
+  const mostCpu = (isFast ? Infinity : at - held.timestamp + UNEVEN_SECONDS) * (threads || MOST_THREADS);
   const isOfAnother = (field: string): boolean => {
-    if (process === 'system') return !hasBooted(held, record) && growth(held, record, field) < -TAKEN_BACK;
-    return field === 'cpu_process_seconds_total' && growth(held, record, field) > mostCpu;
+    const by = growth(held, record, field);
+    if (field.startsWith('cpu_') && by > mostCpu) return true;
+    return process === 'system' && by < -TAKEN_BACK;
   };
+  if (hasBooted(held, record)) return learned;
   const fell = { ...learned.fell };
   for (const [set, { process: of, fields }] of Object.entries(COUNTERS)) {
     if (of !== process || !Object.keys(record).some((field) => fields.test(field) && isOfAnother(field))) continue;
