@@ -57,10 +57,9 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
   const left = absentNames(live, swept.records, silentMs, timing);
   const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
-  const lost = [
-    ...absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0),
-    ...beyondNames(live, named.records, range),
-  ];
+  const beyond = beyondNames(live, named.records, range);
+  const absent = absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const lost = [...new Map([...beyond, ...absent].map((one) => [one.name, one])).values()];
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
@@ -136,7 +135,13 @@ export function absentNames(
   since?: UnixSeconds,
 ): AbsentName[] {
   const byName = new Map(live.map((machine) => [machine.name, machine]));
-  const found = namesIn(records.filter((one) => !isBeforeHeld(byName.get(machineName(one[1].machine)), one)));
+  // A search for several names also finds the records that are known.
+  const isNew = (one: MachineRecord): boolean => {
+    const machine = byName.get(machineName(one[1].machine));
+    const seen = since === undefined || !machine ? 0 : lastSeen(machine);
+    return one[1].timestamp > seen && !isBeforeHeld(machine, one);
+  };
+  const found = namesIn(records.filter(isNew));
   const lastMs = silentMs - (1 + JITTER) * intervalMs;
   const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
   return live
