@@ -23,8 +23,8 @@ const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
 /** Counters are cut to whole seconds, and are read a little before the time is. */
 const UNEVEN_SECONDS = 2;
-/** If it is unknown how many a machine has. */
-const MOST_THREADS = 256;
+/** If it is unknown how many a machine has, and more than any machine has. */
+const [MOST_THREADS, MOST_OF_HOST] = [256, 1024];
 /** Linux takes back seconds of idle and iowait time. */
 const TAKEN_BACK = 10;
 /** Gauges that pushers of one host report differently. */
@@ -44,8 +44,8 @@ function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: 
   const { [process]: held, system, learned = {} } = machine;
   if (!held) return learned;
   const { timestamp: at } = record;
-  // In a container a host can report fewer threads than the CPU time is of.
-  const threads = process === 'system' ? Math.max(MOST_THREADS, system?.cpu_threads ?? 0) : system?.cpu_threads;
+  // In a container a host can report fewer threads than its CPU time is of.
+  const threads = process === 'system' ? MOST_OF_HOST : system?.cpu_threads;
   const mostCpu = (isFast ? Infinity : at - held.timestamp + UNEVEN_SECONDS) * (threads || MOST_THREADS);
   const isOfAnother = (field: string): boolean => {
     const by = growth(held, record, field);
@@ -71,10 +71,13 @@ const GROWING = ['cpu_node_system_seconds_total', 'cpu_process_seconds_total', '
  */
 export function isBeforeHeld(machine: Machine | undefined, [process, record]: MachineRecord): boolean {
   const { [process]: held, learned } = machine ?? {};
+  const { ahead, queued } = learned ?? {};
   const { timestamp: at } = record;
-  if (!held || at > (learned?.queued?.[process] ?? 0) || hasBooted(held, record)) return false;
+  if (!held || at > (queued?.[process] ?? 0)) return false;
+  // Setting the clock right moves the boot time, too.
+  if (ahead?.[process] !== undefined && hasBooted(held, record)) return false;
   const grown = GROWING.map((field) => growth(held, record, field));
-  return at === learned?.ahead?.[process] || (grown.some((by) => by < 0) && !grown.some((by) => by > 0));
+  return at === ahead?.[process] || (grown.some((by) => by < 0) && !grown.some((by) => by > 0));
 }
 
 /** NaN if one has no value: its absence costs that counter alone. */

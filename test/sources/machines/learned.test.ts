@@ -187,7 +187,7 @@ describe('sources/machines/learned', () => {
         ...system('cpu_threads', [1]),
         ...system('cpu_node_idle_seconds_total', [100, 100 + by], 1),
       ];
-      expect([60 * 64, 229_952].map((by) => withheld(rise(by), 2))).toEqual([[], ['cpu']]);
+      expect([60 * 512, 229_952].map((by) => withheld(rise(by), 2))).toEqual([[], ['cpu']]);
     });
 
     it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {

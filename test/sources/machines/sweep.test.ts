@@ -136,8 +136,13 @@ describe('sources/machines/sweep', () => {
         const api = fakeApi(({ body }) => {
           const { start, end } = (body as MetricsRequest).range.timestamp;
           const found = pushes.filter((one) => one.arrivedAt <= at && one[compared] >= start && one[compared] <= end);
-          const record = ({ time, minute }: (typeof pushes)[number]) =>
-            systemRecord({ timestamp: time, cpu_node_system_seconds_total: 60 * minute });
+          const record = ({ time, minute, arrivedAt }: (typeof pushes)[number]) =>
+            systemRecord({
+              timestamp: time,
+              cpu_node_system_seconds_total: 60 * minute,
+              // Linux moves it with the clock.
+              misc_node_boot_ts_seconds: SECONDS - 90_000 + time - arrivedAt,
+            });
           return machinesPage({ system: found.slice(0, 10).map(record) });
         });
         const result = await poll(api, value, now);
