@@ -7,6 +7,7 @@ import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE, SECONDS_PER_DAY } from '../../t
 import { unit } from '../../toolkit/lib/random.ts';
 import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { Last, Outcome, Read, ReadContext, Timing } from '../read.ts';
+import { isBeforeHeld } from './counters.ts';
 import { liveOf, silentAfter, warningsOf, withRecords, withUnknown } from './fleet.ts';
 import { assumedCost, JITTER, type MachinesOptions, machineName } from './options.ts';
 import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts';
@@ -56,9 +57,9 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
   const left = absentProcesses(live, swept.records, silentMs, timing);
   const named = await readAbsent(context, { ...swept, left }, half, (those) => rangeOfAbsent(those, range, timing.now));
-  // A fast clock can hide a machine: before it would be silent, it is searched once, unless other records came late.
-  const isLate = named.records.length > swept.records.length;
-  const lost = isLate ? [] : absentProcesses(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const beyond = beyondRange(live, named.records, range, silentMs);
+  const absent = absentProcesses(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const lost = [...new Map([...beyond, ...absent].map((one) => [`${one.process} ${one.name}`, one])).values()];
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
@@ -135,21 +136,47 @@ export function absentProcesses(
   { now, intervalMs }: Timing,
   since?: UnixSeconds,
 ): AbsentProcess[] {
-  const found = namesIn(records);
+  const byName = new Map(live.map((machine) => [machine.name, machine]));
+  // A search for several names also finds the records that are known.
+  const isNew = (one: MachineRecord): boolean => {
+    const machine = byName.get(machineName(one[1].machine));
+    const seen = since === undefined || !machine ? 0 : lastSeen(machine);
+    return one[1].timestamp > seen && !isBeforeHeld(machine, one);
+  };
+  const found = namesIn(records.filter(isNew));
   const lastMs = silentMs - (1 + JITTER) * intervalMs;
   const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
     .filter((machine) => lastSeen(machine) + least / 1000 >= (since ?? 0))
-    .flatMap((machine) =>
-      PROCESSES.flatMap((process) => {
-        const held = machine[process];
-        // One that became silent before the machine did is not looked for.
-        if (!held || (lastSeen(machine) - held.timestamp) * 1000 > silentMs) return [];
-        return [{ name: held.machine ?? '', seen: held.timestamp, process }];
-      }),
-    )
+    .flatMap((machine) => processesOf(machine, silentMs))
     .sort((a, b) => a.seen - b.seen);
+}
+
+/** One that became silent before the machine did is not looked for. */
+function processesOf(machine: Machine, silentMs: Milliseconds): AbsentProcess[] {
+  return PROCESSES.flatMap((process) => {
+    const held = machine[process];
+    if (!held || (lastSeen(machine) - held.timestamp) * 1000 > silentMs) return [];
+    return [{ name: held.machine ?? '', seen: held.timestamp, process }];
+  });
+}
+
+/**
+ * Machines whose newest records may be beyond the range, because their clock is fast. If that is not known yet, the newest
+ * that is found lies at the end of the range. Only a sweep for late records looks for those.
+ */
+function beyondRange(
+  live: readonly Machine[],
+  records: readonly MachineRecord[],
+  range: SweepRange,
+  silentMs: Milliseconds,
+): AbsentProcess[] {
+  const foundAfter = (at: UnixSeconds) => namesIn(records.filter(([, { timestamp }]) => timestamp > at));
+  const beyond = foundAfter(range.end);
+  const atEnd = range.start < range.newFrom ? foundAfter(range.end - MAX_SWEPT_SECONDS) : new Set();
+  const isHidden = (one: Machine): boolean => Object.keys(one.learned?.ahead ?? {}).length > 0 || atEnd.has(one.name);
+  return live.filter((one) => isHidden(one) && !beyond.has(one.name)).flatMap((one) => processesOf(one, silentMs));
 }
 
 function namesIn(records: readonly MachineRecord[]): Set<string> {
