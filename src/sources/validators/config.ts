@@ -38,8 +38,21 @@ export const schema = optional(
     interval: duration(SECOND)
       .prefault('384s')
       .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
-  }).transform(({ proposer_slashings, sync_committee, interval, ...others }) => ({
+    epochs: z
+      .union([z.literal('auto'), flag], { error: 'auto, true or false' })
+      .prefault('auto')
+      .describe(
+        'Also count what they did and earned in every finalized epoch. auto: while it takes at most a quarter of the limits, and no quota of a month is among them. Requires slashings.',
+      ),
+    catch_up: duration(0).prefault('7d').describe('How far back epochs are read after the exporter was stopped.'),
+    series: z
+      .int({ error: 'a whole number' })
+      .nonnegative({ error: 'a whole number' })
+      .prefault(100)
+      .describe('Up to so many validators of a chain have counters of their own.'),
+  }).transform(({ proposer_slashings, sync_committee, interval, catch_up, ...others }) => ({
     ...others,
+    catchUpMs: catch_up,
     proposerSlashings: proposer_slashings,
     syncCommittee: sync_committee,
     intervalMs: interval,

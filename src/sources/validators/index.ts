@@ -1,8 +1,9 @@
 import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Timing } from '../read.ts';
+import type { Read, Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
 import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
+import { EPOCH_EVENTS, epochReads, forgettingEpochs } from './epochs.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -26,7 +27,10 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
     empty: NO_VALIDATORS,
     share: () => 2 / chains,
     metrics: (value, timing, inputs) => validatorFamilies(options, value, timing, inputs),
-    events: { [GROUPS_SHARE]: { level: 'warn', message: 'two groups share a validator: the first keeps it' } },
+    events: {
+      [GROUPS_SHARE]: { level: 'warn', message: 'two groups share a validator: the first keeps it' },
+      ...EPOCH_EVENTS,
+    },
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),
@@ -42,13 +46,15 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
 
 function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
   const { status, rewards, syncCommittee } = options;
-  if (!status) return [membersRead(options)];
-  return [
-    statusRead(options),
-    dutiesRead(options),
-    ...(rewards ? [rewardsRead(options)] : []),
+  const [first, ...others] = [
+    ...(status ? [statusRead(options), dutiesRead(options)] : []),
+    ...(status && rewards ? [rewardsRead(options)] : []),
     ...(syncCommittee ? [membersRead(options)] : []),
   ];
+  const epochs = epochReads(options);
+  if (first) return [forgettingEpochs(first, options), ...others, ...epochs];
+  const [duties, earned] = epochs as [Read<Validators>, Read<Validators>];
+  return [duties, earned];
 }
 
 /** Two answers of different epochs have to report that one is offline. */
