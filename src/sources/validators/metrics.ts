@@ -12,6 +12,7 @@ import type { Inputs, Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import { weiOfAll } from '../sums.ts';
 import { freshSums } from './aggregates.ts';
+import { epochFamilies } from './epoch-metrics.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { rewardFamilies } from './rewards.ts';
@@ -127,6 +128,7 @@ export function validatorFamilies(
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
+    ...epochFamilies(options, value, timing.now),
   ];
 }
 
