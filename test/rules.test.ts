@@ -189,7 +189,8 @@ describe('rules', () => {
 
   it('the runbook has one section for each alert, and no others', () => {
     const sections = [...RUNBOOK.matchAll(/^### (\S+)$/gm)].map(([, name]) => name);
-    expect(sections.toSorted()).toEqual(names.toSorted());
+    // An alert with two severities has two rules.
+    expect(sections.toSorted()).toEqual([...new Set(names)].sort());
   });
 
   it.each(alerts)('$alert has severity, subject, words of labels that exist and its runbook section', (rule) => {

@@ -4,6 +4,7 @@ import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../f
 import type { Identifier } from '../facts/watch.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
+import { BlockRewardsAnswer } from './answers/blocks.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
 import { EpochDutiesRow, EpochPage, EpochRewardsRow } from './answers/epochs.ts';
 import { Index } from './answers/fields.ts';
@@ -27,7 +28,7 @@ export interface Definition<Q, A> {
   readonly envelope: z.ZodType<A>;
   /** Absent: nothing dates an answer, or its age proves nothing. */
   readonly dated?: Dating<NoInfer<A>>;
-  /** 404 means that the service has none of the validators. */
+  /** 404 means that the service has none of what is asked for. */
   readonly is404None?: true;
   /** Whether 403 may mean that the plan takes fewer identifiers at once. */
   readonly mayBeTooLarge?: (query: Q) => boolean;
@@ -60,6 +61,7 @@ export const PARTS = {
   epoch_rewards: 'the rewards of validators by epoch',
   sync_committee: 'the members of sync committees',
   proposer_slashings: 'the names of slashed proposers',
+  block_rewards: 'what your blocks earned',
   network: 'the duties of the network',
   queues: 'the queues',
 } as const;
@@ -108,6 +110,11 @@ interface EpochPageQuery extends OfValidators, Cursor {
 
 interface OfSlot extends OfChain {
   readonly slot: number;
+}
+
+interface OfBlock extends OfChain {
+  /** On the execution layer. */
+  readonly number: number;
 }
 
 interface MachinesQuery extends Cursor {
@@ -231,6 +238,15 @@ export const ENDPOINTS = {
     envelope: EpochPage,
     is404None: true,
     records: { data: EpochRewardsRow },
+  }),
+  block_rewards: define({
+    part: 'block_rewards',
+    priority: 'own_validators',
+    path: '/api/v2/ethereum/block/rewards',
+    body: ({ chain, number }: OfBlock) => ({ chain, block: { number } }),
+    envelope: BlockRewardsAnswer,
+    is404None: true,
+    records: {},
   }),
   network_performance: define({
     part: 'network',

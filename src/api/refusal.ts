@@ -29,7 +29,7 @@ export function isUnknownPath(failure: unknown): failure is RequestFailed {
   return isFailure(failure, 'bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status');
 }
 
-/** Whether the service has none of the validators of a request, which is as good as an answer. */
+/** Whether the service has none of what a request asks for, which is as good as an answer. */
 export function isNoneFound(failure: unknown): failure is RequestFailed {
   return isFailure(failure, 'not_found') && ENDPOINTS[failure.endpoint].is404None === true;
 }

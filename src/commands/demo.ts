@@ -1,8 +1,10 @@
 import { isIPv6 } from 'node:net';
 import * as z from 'zod';
 import { NO_DOCUMENTS } from '../exporter/state.ts';
+import { CHAIN_NAMES } from '../facts/chain.ts';
 import { indicesOf, type Watch } from '../facts/watch.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from '../sandbox/answer.ts';
+import { recipientOf } from '../sandbox/blocks.ts';
 import { startSandbox } from '../sandbox/server.ts';
 import { publicKeyOf } from '../sandbox/validator.ts';
 import { Sandbox } from '../sandbox/world.ts';
@@ -64,7 +66,15 @@ export async function demo(start: Start): Promise<Running> {
   const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
   // For port 0 the system chooses one, too late for the settings.
   const externalUrl = own.port === 0 ? null : urlAt(own.port);
-  const simulated = (given: Config): Config => onSandbox(demonstrated(given), service.url, externalUrl);
+  const { chains } = service.sandbox;
+  const feeRecipients = CHAIN_NAMES.map((chain) =>
+    recipientOf(chains[chain], chains[chain].proposers.validators[0] ?? 0),
+  );
+  const simulated = (given: Config): Config => {
+    const shown = demonstrated(given);
+    const validators = isDefault ? { ...shown.validators, feeRecipients } : shown.validators;
+    return onSandbox({ ...shown, validators }, service.url, externalUrl);
+  };
   const daemon = await startDaemon({
     ...start,
     settings: { ...settings, config: simulated(config), key },

@@ -2,6 +2,11 @@ import { BASE_UNITS } from '../toolkit/exposition/encode.ts';
 
 export const METRIC_UNITS: readonly string[] = [...BASE_UNITS, 'ether', 'wei'];
 
+/** With the digits of what one validator misses in a day. */
+export function etherText(wei: string): string {
+  return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
+}
+
 const WEI_DIGITS = 18;
 
 /**

@@ -47,6 +47,12 @@ export function paidFor(world: ValidatorsWorld, slot: number): bigint {
   return given ? rewardOf(given).amount : rewardOf(drawnAmounts(world, slot));
 }
 
+/** The fee recipient of a validator. The watched ones share theirs. */
+export function recipientOf({ seed, proposers }: ValidatorsWorld, validator: number): string {
+  const [first = validator] = proposers.validators;
+  return drawnAddress(seed, 'fees', proposers.validators.includes(validator) ? first : validator);
+}
+
 /** Most proposers buy their block from a builder. */
 const BOUGHT = 0.75;
 
@@ -60,7 +66,10 @@ function drawnPayload(world: ValidatorsWorld, slot: number): Payload | undefined
   const { seed } = world;
   if (slot < 0 || isMissed(world, slot)) return undefined;
   const { fees, mev } = drawnAmounts(world, slot);
-  const own = { address: drawnAddress(seed, 'fees', proposerOf(world, slot)), isContract: false };
+  const address = world.redirected.has(slot)
+    ? drawnAddress(seed, 'stranger', slot)
+    : recipientOf(world, proposerOf(world, slot));
+  const own = { address, isContract: false };
   const builder = { address: drawnAddress(seed, 'builder', between(1, 5, seed, slot, 41)), isContract: false };
   return {
     slot,

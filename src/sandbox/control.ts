@@ -1,11 +1,11 @@
 import { CHAIN_NAMES, type Chain, epochTime } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
-import { type Block, blocksAt, type ChainWorld, headEpoch, headSlot, OFFENCES } from './chain-world.ts';
+import { type Block, blocksAt, type ChainWorld, headEpoch, headSlot, OFFENCES, proposerOf } from './chain-world.ts';
 import { silence, wake } from './machines.ts';
 import type { SimulatedMachine } from './machines-records.ts';
 import { Refusal } from './refusal.ts';
-import { EXISTING } from './validator.ts';
+import { EXISTING, validatorAt } from './validator.ts';
 import type { Sandbox } from './world.ts';
 
 /** Applies a change and describes the result in a line. @throws Refusal */
@@ -62,6 +62,23 @@ const ORDERS: Readonly<Record<string, Order>> = {
     world.silences.push({ validator, from, until });
     const last = first + epochs - 1;
     return `validator ${validator} of ${chain} misses the attestations of epochs ${first} to ${last}: each of them is final 13 to 20 minutes after its end${note}`;
+  },
+  '/-/change-credentials': (sandbox, given, now) => {
+    const { chain, validator, world, note } = validatorIn(sandbox, given);
+    const from = validatorAt(world, validator, headEpoch(chain, now) + 1)?.credentials.prefix;
+    if (from === '0x02') throw new Refusal(400, `validator: expected one without 0x02, and ${validator} has it`);
+    const to = from === '0x00' ? '0x01' : '0x02';
+    world.changes.push({ validator, at: now, to });
+    return `the credentials of validator ${validator} of ${chain} change from ${from} to ${to}: two answers report this in 7 to 20 minutes${note}`;
+  },
+  '/-/redirect-fees': ({ chains }, given, now) => {
+    const chain = chainIn(given);
+    const world = chains[chain];
+    const { validators: watched } = world.proposers;
+    let slot = nextFreeSlot(world, now);
+    while (watched.length > 0 && !watched.includes(proposerOf(world, slot))) slot = nextFreeSlot(world, now, slot + 1);
+    world.redirected.add(slot);
+    return `slot ${slot} of ${chain}, of validator ${proposerOf(world, slot)}, pays a stranger, which is final in 13 to 20 minutes`;
   },
   '/-/revoke': ({ account }) => {
     account.isRevoked = true;
@@ -131,10 +148,10 @@ function indexFrom(parameter: string, text: string): number {
 }
 
 /** The next slot with a block that slashes nobody and can still be changed: that of the current slot has been sent. */
-function nextFreeSlot(world: ChainWorld, now: UnixMs): number {
+function nextFreeSlot(world: ChainWorld, now: UnixMs, from = headSlot(world.chain, now) + 2): number {
   const isFree = ([block]: readonly Block[]): boolean =>
     block !== undefined && block.attesterSlashings.length + block.slashedProposers.length === 0;
-  let slot = headSlot(world.chain, now) + 2;
+  let slot = from;
   while (!isFree(blocksAt(world, slot))) slot += 1;
   return slot;
 }

@@ -5,7 +5,7 @@ import type { Sandbox } from './world.ts';
 
 /** POST /api/v2/ethereum/queues (api-facts 11.3), in the form of v2.1. The queues always have the same length. */
 export function queues({ chains }: Sandbox, { chain }: { readonly chain: Chain }, now: UnixMs): string {
-  const { deposits, topups, exits, churn } = chains[chain].queues;
+  const { deposits, topups, exits, withdrawals, churn } = chains[chain].queues;
   const after = (balance: bigint) => {
     const epoch = headEpoch(chain, now) + Number((balance + churn - 1n) / churn);
     return {
@@ -21,5 +21,7 @@ export function queues({ chains }: Sandbox, { chain }: { readonly chain: Chain }
     ...after(deposits.balance + topups.balance),
   };
   const exit_queue = { count: exits.count, balance: String(exits.balance), ...after(exits.balance) };
-  return JSON.stringify({ data: { deposit_queue, exit_queue, finality: 'not_finalized' } });
+  const manual_withdrawal_queue = { count: withdrawals.count, balance: String(withdrawals.balance) };
+  const data = { deposit_queue, exit_queue, manual_withdrawal_queue, finality: 'not_finalized' };
+  return JSON.stringify({ data });
 }

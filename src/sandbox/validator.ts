@@ -20,7 +20,7 @@ export type Identifier = number | string;
 /** A validator as of an epoch. Undefined: the service does not know it. */
 export function validatorAt(world: ValidatorsWorld, identifier: Identifier, epoch: number): Validator | undefined {
   const given = world.validators.find(({ index, publicKey }) => identifier === index || identifier === publicKey);
-  const validator = given ?? drawnValidator(world, identifier, epoch);
+  const validator = withCredentials(world, given ?? drawnValidator(world, identifier, epoch), epoch);
   const slashedAt = validator && orderedSlashing(world, validator, epoch);
   if (!validator || slashedAt === undefined) return validator;
   const life = { ...validator.life, exit: slashedAt + EPOCHS_TO_EXIT, withdrawable: slashedAt + EPOCHS_TO_WITHDRAWAL };
@@ -34,15 +34,13 @@ function drawnValidator({ seed }: ChainWorld, identifier: Identifier, epoch: num
   if (index >= EXISTING || (identifier !== index && identifier !== publicKey)) return undefined;
   const eligibility = Math.max(0, Math.ceil((index - AT_GENESIS) / JOINED_PER_EPOCH));
   const activation = eligibility === 0 ? 0 : eligibility + WAITED_EPOCHS;
-  const address = drawnAddress(seed, 'withdrawal', index);
-  const credential = `0x01${address.slice(2).padStart(62, '0')}`;
   const earned = BigInt(between(0, 20_000_000, seed, index, epoch)) * GWEI;
   return {
     index,
     publicKey,
     life: { eligibility, activation, exit: null, withdrawable: null },
     slashedAt: null,
-    credentials: { type: 'execution_address', prefix: '0x01', credential, address },
+    credentials: index % 10 === 9 ? blsCredentials(seed, index) : addressCredentials(seed, index, '0x01'),
     balances: { current: 32n * ETHER + earned, effective: 32n * ETHER },
   };
 }
@@ -50,6 +48,26 @@ function drawnValidator({ seed }: ChainWorld, identifier: Identifier, epoch: num
 /** The key of a drawn validator. */
 export function publicKeyOf({ seed }: Pick<ChainWorld, 'seed'>, index: number): string {
   return `0x${hash('sha384', `${seed} ${index}`).slice(8)}${index.toString(16).padStart(8, '0')}`;
+}
+
+/** Nobody has chosen yet where withdrawals go. */
+function blsCredentials(seed: number, index: number): Validator['credentials'] {
+  const credential = `0x00${hash('sha256', `${seed} bls ${index}`).slice(2)}`;
+  return { type: 'bls', prefix: '0x00', credential, address: null };
+}
+
+function addressCredentials(seed: number, index: number, prefix: '0x01' | '0x02'): Validator['credentials'] {
+  const address = drawnAddress(seed, 'withdrawal', index);
+  return { type: 'execution_address', prefix, credential: `${prefix}${address.slice(2).padStart(62, '0')}`, address };
+}
+
+/** With the credentials that the last order before this epoch gave it. */
+function withCredentials({ chain, seed, changes }: ValidatorsWorld, validator: Validator | undefined, epoch: number) {
+  const { index = null } = validator ?? {};
+  const start = epochTime(chain, epoch) * 1000;
+  const change = changes.findLast((one) => one.validator === index && one.at < start);
+  if (!validator || index === null || !change) return validator;
+  return { ...validator, credentials: addressCredentials(seed, index, change.to) };
 }
 
 /** The address of an account on the execution layer. */

@@ -8,6 +8,9 @@ export const ETHER = 10n ** 18n;
 export interface ValidatorsWorld extends ChainWorld {
   readonly validators: Validator[];
   readonly silences: Silence[];
+  readonly changes: CredentialsChange[];
+  /** The slots whose blocks pay a stranger. */
+  readonly redirected: Set<number>;
   readonly payloads: Payload[];
   readonly queues: Queues;
 }
@@ -33,6 +36,13 @@ export interface Silence {
   until: UnixMs;
 }
 
+/** When the withdrawal credentials of a validator change. */
+export interface CredentialsChange {
+  readonly validator: number;
+  readonly at: UnixMs;
+  readonly to: '0x01' | '0x02';
+}
+
 /** The payload of a block on the execution layer, and what its proposer was paid. */
 export interface Payload {
   readonly slot: number;
@@ -54,7 +64,7 @@ interface Queue {
   readonly balance: bigint;
 }
 
-export interface Queues extends Readonly<Record<'deposits' | 'topups' | 'exits', Queue>> {
+export interface Queues extends Readonly<Record<'deposits' | 'topups' | 'exits' | 'withdrawals', Queue>> {
   /** What leaves a queue in an epoch. */
   readonly churn: bigint;
 }
@@ -64,5 +74,6 @@ export const QUEUES: Queues = {
   deposits: { count: 1_200, balance: 38_400n * ETHER },
   topups: { count: 250, balance: 1_600n * ETHER },
   exits: { count: 400, balance: 12_800n * ETHER },
+  withdrawals: { count: 30, balance: 480n * ETHER },
   churn: 256n * ETHER,
 };

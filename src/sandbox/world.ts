@@ -48,7 +48,15 @@ export class Sandbox {
     const worldOf = (chain: Chain): ValidatorsWorld => {
       const proposers = { validators: watched?.validators[chain] ?? [], slots: watched?.slots ?? 1 };
       const slots = chainWorld(chain, { seed: seedOf(`${seed} ${chain}`), slotsPerSlashing, proposers });
-      return { ...slots, validators: [], silences: [], payloads: [], queues: QUEUES };
+      return {
+        ...slots,
+        validators: [],
+        silences: [],
+        changes: [],
+        redirected: new Set(),
+        payloads: [],
+        queues: QUEUES,
+      };
     };
     this.chains = { mainnet: worldOf('mainnet'), hoodi: worldOf('hoodi') };
   }

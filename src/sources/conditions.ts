@@ -102,6 +102,11 @@ export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
  */
 export const CONDITIONS = {
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
+  // One that switches to compounding is no trouble: the page says it in a notice of its own.
+  BeaconchainCredentialsChanged: condition('critical', (validators, chain) => [
+    `${plural(validators.length, 'validator')} got a withdrawal address on ${chain}`,
+    `: ${listed(validators)}. If you did not sign this, somebody has your mnemonic.`,
+  ]),
   BeaconchainValidatorOffline: watched('critical', 'offline'),
   BeaconchainAllMachinesSilent: condition('critical', (_, of) => [
     `All machines${of} are silent`,
@@ -115,6 +120,8 @@ export const CONDITIONS = {
   BeaconchainValidatorNotFound: watched('warning', 'not found by the service'),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),
+
+  BeaconchainFeeRecipientUnexpected: watched('critical', 'paid an address outside validators.fee_recipients'),
 
   BeaconchainApiKeyInvalid: condition('critical', (advice, what) => [what, ['.', ...advice].join(' ')]),
   BeaconchainAccessRevoked: condition('critical', ([from], ago) => [

@@ -11,7 +11,7 @@ import { meanOf, sumOfAll } from './sums.ts';
 export const DUTIES = ['attestation', 'proposal', 'sync_committee'] as const;
 type Duty = (typeof DUTIES)[number];
 const SCORES = ['total', ...DUTIES] as const;
-const VOTES = ['head', 'source', 'target'] as const;
+export const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
 const NonNegative = z.number().nonnegative();
@@ -27,6 +27,8 @@ export const Performance = z.object({
   votes: z.partialRecord(z.enum(VOTES), NonNegative),
   /** The mean of the included attestations, in slots beyond the next one. */
   inclusionDelay: NonNegative.exactOptional(),
+  /** The same without the slots that had no block: their lateness is not the validator's. */
+  ownDelay: NonNegative.exactOptional(),
 });
 export type Performance = z.infer<typeof Performance>;
 
@@ -39,14 +41,16 @@ export function performanceOf(answers: readonly Answer[]): Performance {
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned !== 0);
   const correct = (vote: (typeof VOTES)[number]): number | undefined =>
     sumOfAll(attesting.map(({ duties }) => duties.attestation[`correct_${vote}`]));
-  const inclusionDelay = meanOf(
-    answers.map(({ duties: { attestation } }) => [attestation.avg_inclusion_delay, attestation.done] as const),
-  );
+  const delay = (field: 'avg_inclusion_delay' | 'avg_inclusion_delay_excluding_missed_slots'): number | undefined =>
+    meanOf(answers.map(({ duties: { attestation } }) => [attestation[field], attestation.done] as const));
+  const inclusionDelay = delay('avg_inclusion_delay');
+  const ownDelay = delay('avg_inclusion_delay_excluding_missed_slots');
   return {
     duties: { attestation: sums('attestation'), proposal: sums('proposal'), sync_committee: sums('sync_committee') },
     scores: present(SCORES.map((score) => [score, scoreOf(answers, score)] as const)),
     votes: present(VOTES.map((vote) => [vote, correct(vote)] as const)),
     ...(inclusionDelay !== undefined && { inclusionDelay }),
+    ...(ownDelay !== undefined && { ownDelay }),
   };
 }
 
@@ -119,6 +123,11 @@ export function performanceFamilies(
       `${prefix}_inclusion_delay_slots`,
       `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
       each(({ inclusionDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
+    ),
+    family(
+      `${prefix}_inclusion_delay_excluding_missed_slots`,
+      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots, without slots that had no block: their own lateness (data.duties.attestation.avg_inclusion_delay_excluding_missed_slots)`,
+      each(({ ownDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
   ];
 }

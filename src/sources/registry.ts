@@ -133,5 +133,7 @@ function slashingsOf(config: Config, chain: Chain): Source {
     ...watched,
     readsProposerNames: isOn && validators.proposerSlashings,
     countsSeats: isOn && validators.syncCommittee,
+    readsOwnBlocks: isOn && validators.blockRewards,
+    feeRecipients: validators.feeRecipients,
   });
 }

@@ -21,7 +21,8 @@ export const Slashed = z.object({
 });
 export type Slashed = z.infer<typeof Slashed>;
 
-const FIRING_MS = 7 * MS_PER_DAY;
+/** How long an alert fires about what is done and stays done. */
+export const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
 
 export function validatorLabels(groups: readonly WatchedGroup[], validator: number): Labels {

@@ -67,6 +67,12 @@ const FORMS: readonly Form[] = [
     '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
   ],
   [
+    'block_rewards',
+    { chain, number: 22199466 },
+    `${ETHEREUM}/block/rewards`,
+    '{"chain":"mainnet","block":{"number":22199466}}',
+  ],
+  [
     'network_performance',
     { chain },
     `${ETHEREUM}/performance-aggregate`,

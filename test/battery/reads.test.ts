@@ -140,7 +140,10 @@ const isAsked = ({ asked }: Subject): boolean => asked.length > 0;
 /** The ages of which the answer says that it is older. */
 function agesOf({ asked }: Subject): number[] {
   return AGES.filter((ageMs) =>
-    asked.some(({ request, now, good }) => timesIn(worldSays(request, now - ageMs)) !== timesIn(good)),
+    asked.some(({ request, now, good }) => {
+      const before = worldSays(request, now - ageMs);
+      return before.status === 200 && timesIn(before) !== timesIn(good);
+    }),
   );
 }
 
@@ -155,7 +158,10 @@ function timesIn({ body }: Written): string {
 /** Requests to one path that do not follow each other. */
 function chunksOf({ asked }: Subject): Exchange[] {
   const [first] = asked;
-  const chunks = asked.filter(({ request }) => request.path === first?.request.path);
+  // What there was not yet has no older answer.
+  const chunks = asked.filter(
+    ({ request, now }) => request.path === first?.request.path && worldSays(request, now - 5 * HOUR).status === 200,
+  );
   const isSequence = chunks.some(({ request }) => request.body?.includes('"cursor"'));
   return chunks.length > 1 && !isSequence ? chunks : [];
 }

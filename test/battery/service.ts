@@ -21,6 +21,7 @@ const KEYED = publicKeyOf(new Sandbox().chains.mainnet, 12);
 const CONFIG = {
   machines: { expected: ['never'] },
   groups: { east: { validators: ['1-6'] }, west: { validators: ['7-11', KEYED] } },
+  validators: { fee_recipients: [`0x${'0'.repeat(40)}`] },
   slashings: { interval: '1m' },
 };
 const WATCHED = Array.from({ length: 12 }, (_, i) => i + 1);

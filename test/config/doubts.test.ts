@@ -60,6 +60,14 @@ describe('config/doubts', () => {
           `config.yaml:${at} never comes back, because the service drops a colon and what follows: expected "${kept}"`,
       ),
     ],
+    [
+      'slashings: {enabled: false}\nvalidators: {watch: [1]}',
+      ['config.yaml:2: validators.block_rewards: has no effect, because slashings.enabled is false'],
+    ],
+    [
+      `validators:\n  watch: [1]\n  block_rewards: false\n  fee_recipients: ["0x${'aB'.repeat(20)}"]`,
+      ['config.yaml:4: validators.fee_recipients: has no effect, because validators.block_rewards is false'],
+    ],
     ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
     ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
   ])('%s', async (text, expected) => {
@@ -69,7 +77,7 @@ describe('config/doubts', () => {
   it.each([
     '',
     'machines: {expected: [a], include: [a], exclude: [b]}',
-    'slashings: {enabled: false}\nvalidators: {watch: [1], sync_committee: false}',
+    'slashings: {enabled: false}\nvalidators: {watch: [1], sync_committee: false, block_rewards: false}',
     'chains: {mainnet: {v1_base_url: "http://127.0.0.1:1"}, hoodi: {v1_base_url: "http://127.0.0.1:1/hoodi"}}\nmachines: {chain: hoodi}',
     'api: {base_url: "https://proxy.example/api"}',
   ])('has no doubt about %j', async (text) => {

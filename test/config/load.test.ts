@@ -41,6 +41,7 @@ machines:
 validators:
   watch: {hoodi: [7, "10-20", "30"]}
   proposer_slashings: false
+  fee_recipients: [0x388C818CA8B9251b393131C08a736A67ccB19297]
   interval: 12m
 slashings:
   catch_up: 0
@@ -68,6 +69,7 @@ log: {level: debug, format: json}
       validators: {
         watch: { mainnet: [], hoodi: [range(7), range(10, 20), range(30)] },
         proposerSlashings: false,
+        feeRecipients: ['0x388c818ca8b9251b393131c08a736a67ccb19297'],
         intervalMs: 720_000,
       },
       slashings: { catchUpMs: 0 },

@@ -8,6 +8,7 @@ const INDEX =
   'expected a validator index such as 12345, a range such as "20000-20099", or a public key of 0x and 96 hexadecimal digits';
 
 const KEY = `0x${'ab'.repeat(48)}`;
+const ADDRESS = 'expected an address of 0x and 40 hex digits';
 
 /** A configuration, and the lines reported for its file. */
 interface MistakenConfig {
@@ -147,6 +148,20 @@ groups:
       ':8: validators.watch[5]: expected a public key of 0x and 96 hexadecimal digits, not 95 digits, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
       ':9: validators.watch[6]: expected a public key with 0x before its 96 digits, got "b89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547d..."',
       ':10: validators.watch_files[0]: expected the path of a file',
+    ],
+  },
+  'fee recipients': {
+    text: `validators:
+  fee_recipients:
+    - "0x1234"
+    - 0x388c818ca8b9251b393131c08a736a67ccb19297
+    - 388C818CA8B9251b393131C08a736A67ccB19297
+    - 7
+`,
+    lines: [
+      `:3: validators.fee_recipients[0]: ${ADDRESS}, got "0x1234"`,
+      `:5: validators.fee_recipients[2]: ${ADDRESS}, got "388C818CA8B9251b393131C08a736A67ccB19297"`,
+      `:6: validators.fee_recipients[3]: ${ADDRESS}, got 7`,
     ],
   },
   groups: {

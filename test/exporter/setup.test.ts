@@ -73,7 +73,7 @@ describe('exporter/setup', () => {
       const source = setup.sources.find(({ name, chain }) => name === wanted && chain === ofChain);
       return Object.fromEntries(source?.reads.map((read) => [read.name, bucketOf(source, read)]) ?? []);
     };
-    expect(bucketsOf('slashings', 'mainnet')).toEqual({ head: 'others', finalized: 'others' });
+    expect(bucketsOf('slashings', 'mainnet')).toEqual({ head: 'others', finalized: 'others', blocks: 'others' });
     expect(bucketsOf('slashings', 'hoodi')).toEqual({ head: 'slow', finalized: 'slow' });
     expect(bucketsOf('validators', 'mainnet')).toMatchObject({ status: 'others', members: 'v1' });
     expect(quotaOf('others').closedUntil).toBe(0);

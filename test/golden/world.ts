@@ -15,7 +15,7 @@ export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
 const OWN = { mainnet: 12_345, hoodi: 42 } as const;
 
 const LAST = NOW - 30_000;
-const TIMES = [NOW - 75 * MINUTE, NOW - 5 * MINUTE, LAST];
+const TIMES = [NOW - 75 * MINUTE, NOW - 12 * MINUTE, NOW - 5 * MINUTE, LAST];
 /** The last round of slashings of hoodi fails. */
 const fault: Fault = (request, now) =>
   request.chain === 'hoodi' && now === LAST ? failed(request, 'timeout') : undefined;
@@ -40,6 +40,7 @@ function goldenWorld(): Sandbox {
     const proposer = OWN[chain];
     const slot = (minutesAgo: number): number => slotAt(chain, NOW - minutesAgo * MINUTE);
     world.silences.push({ validator: proposer, from: NOW - 60 * MINUTE, until: Number.POSITIVE_INFINITY });
+    world.changes.push({ validator: proposer, at: NOW - 60 * MINUTE, to: '0x02' });
     world.blocks.set(slot(50), [{ ...drawnBlock(world, slot(50)), deposits: 31 }]);
     world.slashed.proposer.set(slot(45), [70_000]);
     world.blocks.set(slot(40), [{ ...drawnBlock(world, slot(40)), proposer, isCanonical: false }]);

@@ -22,7 +22,7 @@ const EACH = SOURCES.map((source) => [source.name, source] as const);
 const GOOD_TURNS = 10;
 
 /** What an odd answer can say that is kept for good. */
-const FOR_GOOD = /slash|missed_proposal|offline_since|machines /;
+const FOR_GOOD = /slash|missed_proposal|offline_since|fee_recipient|credentials_changed|machines /;
 
 /** Turns with these faults, then a reload and good answers. Returns the last entry and its time. */
 async function polled(source: Source, faults: readonly Fault[][]): Promise<{ entry: Entry; now: number }> {

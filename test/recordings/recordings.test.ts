@@ -9,6 +9,8 @@ import { watchOf } from '../../src/facts/watch.ts';
 import { rewardsAnswer } from '../../src/sandbox/duties.ts';
 import { emptyEntry } from '../../src/scheduler/entry.ts';
 import { NO_INPUTS } from '../../src/sources/read.ts';
+import { NO_SLASHINGS } from '../../src/sources/slashings/count.ts';
+import { slashingsSource } from '../../src/sources/slashings/index.ts';
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import { apiHarness } from '../api/api-harness.ts';
 import { datapoint, returnsPage } from '../support/answers/datapoint.ts';
@@ -18,6 +20,7 @@ import { REWARDS, rangeOf, validatorsOptions } from '../support/answers/validato
 import { writtenAnswer } from '../support/answers/written-answer.ts';
 import { samplesOf, sampleValue } from '../support/exposition/samples.ts';
 import { round } from '../support/runs/round.ts';
+import { slashingsOptions } from '../support/runs/slashings-options.ts';
 import { noSignal, timing } from '../support/time/timing.ts';
 import {
   EXCHANGES,
@@ -105,6 +108,31 @@ describe('recorded exchanges of production', () => {
     for (const { labels = {}, value: count } of byStatus) {
       expect([labels['status'], count]).toEqual([labels['status'], counts[labels['status'] ?? '']?.length ?? 0]);
     }
+  });
+
+  it.each(OF_BLOCKS)('$what: what the block earned is counted, with its recipient', async (exchange) => {
+    const { total_reward, mev, consensus_reference, execution_reference } = exchange.response.body.data;
+    const { slot } = consensus_reference;
+    const { api, log } = replayed(exchange);
+    const watch = watchOf([{ first: 7, last: 7 }]);
+    const source = slashingsSource(slashingsOptions({ watch, readsOwnBlocks: true }));
+    const now = timeOf(exchange);
+    const open = [{ slot, validator: 7, number: execution_reference.block }];
+    const value = { ...NO_SLASHINGS, ownBlocks: { ...NO_SLASHINGS.ownBlocks, open } };
+    const done = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
+    const entry = { ...emptyEntry(source), value, reads: { head: done, finalized: done } };
+    const after = await round(source, api, entry, { now });
+    expect([after.ran, after.failure, log.filter((line) => line.startsWith('invalid'))]).toEqual([
+      ['blocks'],
+      undefined,
+      [],
+    ]);
+    const { last, open: left, unread } = after.value.ownBlocks;
+    const kind = mev ? 'mev' : 'fees';
+    const { amount: wei, recipient } = total_reward;
+    expect([last, left, unread]).toEqual([[{ slot, validator: 7, kind, wei, recipient: recipient.address }], [], 0]);
+    const families = source.metrics(after.value, timing({ now }), NO_INPUTS);
+    expect(sampleValue(families, 'beaconchain_watched_block_rewards_ether_total', { kind })).toBe(Number(`${wei}e-18`));
   });
 
   it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {

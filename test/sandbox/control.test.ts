@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { epochAt } from '../../src/facts/chain.ts';
+import { blockRewards, recipientOf } from '../../src/sandbox/blocks.ts';
 import { control } from '../../src/sandbox/control.ts';
+import { BLOCK_NUMBER_OFFSET } from '../../src/sandbox/v1.ts';
+import { validatorAt } from '../../src/sandbox/validator.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
-import { NOW } from '../support/time/timing.ts';
+import { HOUR, NOW } from '../support/time/timing.ts';
 
 function order(path: string, method = 'POST') {
   const watched = { validators: { mainnet: [12], hoodi: [] }, slots: 8 };
@@ -32,6 +36,33 @@ describe('sandbox/control', () => {
     const { sandbox, result } = order('/-/miss-proposal?chain=hoodi&validator=7');
     expect(result?.body).toMatch(/^validator 7 of hoodi misses slot \d+, which is final in 7 to 13 minutes\n$/);
     expect([...sandbox.chains.hoodi.missed.values()]).toEqual([7]);
+  });
+
+  it.each([
+    ['9', '0x00', '0x01'],
+    ['12', '0x01', '0x02'],
+  ])('changes the credentials of validator %s from %s to %s, from the next epoch on', (index, from, to) => {
+    const { sandbox, result } = order(`/-/change-credentials?validator=${index}`);
+    expect(result?.body).toMatch(
+      new RegExp(`^the credentials of validator ${index} of mainnet change from ${from} to ${to}`),
+    );
+    const of = (epoch: number) => validatorAt(sandbox.chains.mainnet, Number(index), epoch)?.credentials;
+    const epoch = epochAt('mainnet', NOW);
+    expect(of(epoch)).toMatchObject({ prefix: from });
+    expect(of(epoch + 1)).toMatchObject({ prefix: to, address: expect.stringMatching(/^0x[0-9a-f]{40}$/) });
+  });
+
+  it('lets the next block of a watched validator pay a stranger', () => {
+    const { sandbox, result } = order('/-/redirect-fees');
+    const [, slot] = /^slot (\d+) of mainnet, of validator 12, pays a stranger/.exec(result?.body ?? '') ?? [];
+    const paidIn = (at: number): unknown => {
+      const asked = { chain: 'mainnet', block: { number: at + BLOCK_NUMBER_OFFSET } } as const;
+      return JSON.parse(blockRewards(sandbox, asked, NOW + HOUR)).data.total_reward.recipient.address;
+    };
+    const own = recipientOf(sandbox.chains.mainnet, 12);
+    expect(paidIn(Number(slot))).not.toBe(own);
+    sandbox.chains.mainnet.redirected.clear();
+    expect(paidIn(Number(slot))).toBe(own);
   });
 
   it.each([

@@ -168,7 +168,13 @@ export function withWhose(expr: string): string {
   return `label_replace(label_join(${expr}, "whose", "/", "chain", "group"), "whose", "$1", "whose", "(.*)/")`;
 }
 
-type WatchedEvent = 'slashed' | 'missed_proposal' | 'offline_since';
+type WatchedEvent =
+  | 'slashed'
+  | 'missed_proposal'
+  | 'offline_since'
+  | 'exit'
+  | 'withdrawable'
+  | 'unexpected_fee_recipient';
 
 /** When something last happened to each watched validator. */
 export function timeOfWatched(event: WatchedEvent): string {

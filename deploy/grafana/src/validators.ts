@@ -8,6 +8,7 @@ import { graph, WHOLE } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
 import { type Column, table } from './panels/table.ts';
 import {
+  GROUP,
   grown,
   leastOfMachine,
   ofChain,
@@ -160,6 +161,30 @@ const status: Section = {
       held: true,
       queries: [[withWhose(`${ofGroup('watched_validators_by_status', 'status')} > 0`), '{{whose}}, {{status}}']],
     }),
+    table({
+      title: 'Leaving validators',
+      description:
+        'Those that leave or have left, until their balance is withdrawn; at most 100 per chain, the one whose next step comes first.',
+      span: 12,
+      height: 9,
+      labels: VALIDATOR,
+      values: [
+        [ofWatched('exit'), { name: 'Exit', unit: 'dateTimeAsIso' }],
+        [ofWatched('withdrawable'), { name: 'Can be withdrawn', unit: 'dateTimeAsIso' }],
+      ],
+      sortBy: 'Can be withdrawn',
+      ascending: true,
+      noValue: 'none',
+    }),
+    graph({
+      title: 'Withdrawal credentials',
+      description:
+        'Watched validators by type: 0x00 without a withdrawal address, 0x01 with one, 0x02 compounding. A change that you did not sign is the alert BeaconchainCredentialsChanged.',
+      ...WHOLE,
+      stacked: true,
+      held: true,
+      queries: [[withWhose(`${ofGroup('watched_validators_by_credentials', 'type')} > 0`), '{{whose}}, {{type}}']],
+    }),
     graph({
       title: 'Balance',
       description: 'Sum of the balances of the watched validators, and of their effective balances.',
@@ -204,6 +229,8 @@ const status: Section = {
 /** An epoch is 6.4 minutes, and a validator proposes a few times a year. */
 const PROPOSALS_INTERVAL = '1h';
 
+const EARNED_BY_BLOCKS = `max by (chain, group, kind) (increase(beaconchain_watched_block_rewards_ether_total{${GROUP}}[$__rate_interval]))`;
+
 const proposals: Section = {
   title: 'Proposals of watched validators',
   panels: [
@@ -244,6 +271,27 @@ const proposals: Section = {
       values: [[ofWatched('missed_proposal'), { name: 'Last missed', unit: 'dateTimeFromNow', width: 110 }]],
       sortBy: 'Last missed',
       noValue: 'None: all is well',
+    }),
+    graph({
+      title: 'Earned by blocks',
+      description:
+        'On the execution layer, in each step: mev from the builder, or the fees where the proposer built the block. Counted when the epoch is final.',
+      unit: 'suffix:ETH',
+      min: 0,
+      bars: true,
+      interval: PROPOSALS_INTERVAL,
+      queries: [[withWhose(EARNED_BY_BLOCKS), '{{whose}}, {{kind}}']],
+    }),
+    table({
+      title: 'Blocks that paid an unexpected address',
+      description:
+        'With the newest such block of each validator, as in the alert BeaconchainFeeRecipientUnexpected. Empty without validators.fee_recipients.',
+      span: 12,
+      height: 9,
+      labels: VALIDATOR,
+      values: [[ofWatched('unexpected_fee_recipient'), { name: 'Block of', unit: 'dateTimeAsIso' }]],
+      sortBy: 'Block of',
+      noValue: 'none',
     }),
   ],
 };

@@ -58,6 +58,11 @@ export const PublicKey = z
   .string()
   .regex(/^0x[\da-f]{96}$/i)
   .transform((key) => key.toLowerCase());
+/** Of an account on the execution layer, in lower case, because addresses are compared. */
+export const Address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/i)
+  .transform((address) => address.toLowerCase());
 
 /** In lower case, because roots are compared. */
 export const Root = z.string().transform((root) => root.toLowerCase());

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Index, identity, Paging, PublicKey, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
+import { Address, Index, identity, Paging, PublicKey, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -31,6 +31,15 @@ const StatusOfRow = z
   .nullable()
   .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
+/** By their first byte (api-facts 10.1). `other`: one that is newer than this program. */
+export const CREDENTIAL_TYPES = ['0x00', '0x01', '0x02', 'other'] as const;
+export const CredentialType = z.enum(CREDENTIAL_TYPES);
+export type CredentialType = z.infer<typeof CredentialType>;
+const Prefix = z
+  .string()
+  .regex(/^0x[0-9a-f]{2}$/i)
+  .transform((prefix): CredentialType => CREDENTIAL_TYPES.find((one) => one === prefix.toLowerCase()) ?? 'other');
+
 export const ValidatorRow = z.object({
   /** The index is null before the deposit is processed. The caller drops a row that names none of its validators. */
   validator: z.object({ index: identity(ValidatorIndex.nullable()), public_key: PublicKey.nullish() }),
@@ -38,7 +47,8 @@ export const ValidatorRow = z.object({
   status: StatusOfRow,
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
-  /** Null before an exit. Only the time of a slashing needs them. */
+  withdrawal_credentials: z.object({ prefix: Prefix.nullish(), address: Address.nullish() }).nullish(),
+  /** Null before an exit. */
   life_cycle_epochs: z.object({ exit: Index.nullish(), withdrawable: Index.nullish() }).nullish(),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
@@ -56,6 +66,7 @@ const Attestation = Duty.extend({
   correct_source: Quantity.nullish(),
   correct_target: Quantity.nullish(),
   avg_inclusion_delay: Quantity.nullish(),
+  avg_inclusion_delay_excluding_missed_slots: Quantity.nullish(),
 })
   .transform(({ included, ...duty }) => ({ ...duty, done: included }))
   .nullable()
@@ -86,7 +97,15 @@ const Missed = z.object({ missed_reward: Wei.nullish() }).nullish();
 export const RewardsAnswer = z.object({
   data: z.object({
     total_penalty: Wei.nullish(),
-    attestation: z.object({ total: Wei.nullish(), head: Missed, source: Missed, target: Missed }).nullish(),
+    attestation: z
+      .object({
+        total: Wei.nullish(),
+        head: Missed,
+        source: Missed,
+        target: Missed,
+        inactivity_leak_penalty: Wei.nullish(),
+      })
+      .nullish(),
     sync_committee: z.object({ total: Wei.nullish(), missed_reward: Wei.nullish() }).nullish(),
     proposal: z
       .object({

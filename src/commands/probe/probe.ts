@@ -55,7 +55,7 @@ export interface Probe {
  * Failed requests are sent again, so without this limit a probe of a service in trouble would cost three times as much.
  * Each chain has eleven endpoints, and a second path for one of them. Two more are about the account.
  */
-const MAX_PER_CHAIN = 12;
+const MAX_PER_CHAIN = 15;
 const MAX_OF_ACCOUNT = 2;
 /** The client itself would try the key once more, a minute later. */
 const KEY_REFUSED = new Error('the key is refused');

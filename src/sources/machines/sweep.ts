@@ -54,11 +54,11 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
   const live = liveOf(options, previous, timing);
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
-  const left = absentNames(live, swept.records, silentMs, timing);
-  const named = await readAbsent(context, { ...swept, left }, half, (names) => rangeOfAbsent(names, range, timing.now));
+  const left = absentProcesses(live, swept.records, silentMs, timing);
+  const named = await readAbsent(context, { ...swept, left }, half, (those) => rangeOfAbsent(those, range, timing.now));
   // A fast clock can hide a machine: before it would be silent, it is searched once, unless other records came late.
   const isLate = named.records.length > swept.records.length;
-  const lost = isLate ? [] : absentNames(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const lost = isLate ? [] : absentProcesses(live, named.records, silentMs, timing, previous.beganAt ?? 0);
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
@@ -112,38 +112,43 @@ export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines,
   return { start: isDeep ? seconds - LATE_SECONDS : newFrom, newFrom, end: seconds + CLOCK_AHEAD_SECONDS };
 }
 
-/** A name as the API spells it, and when the machine was last seen. */
-export interface AbsentName {
+/** A process of a machine that has no new record. */
+export interface AbsentProcess {
+  /** As the API spells it in the held record, and the time of that. A label can stand for several spellings. */
   readonly name: string;
   readonly seen: UnixSeconds;
+  readonly process: MachineRecord[0];
 }
 
-type SpanOf = (left: readonly AbsentName[]) => Span;
+type SpanOf = (left: readonly AbsentProcess[]) => Span;
 
 /**
- * Live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
- * them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back. Machines
- * that were last seen together follow each other, so that few known records are read again.
+ * The processes of live machines that are not among the records, and whose newest record is older than half of `silentMs`,
+ * or would make them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back.
+ * Machines that were last seen together follow each other, so that few known records are read again.
  * @param since Only those that the next sweep would make silent, and that none did before this time
  */
-export function absentNames(
+export function absentProcesses(
   live: readonly Machine[],
   records: readonly MachineRecord[],
   silentMs: Milliseconds,
   { now, intervalMs }: Timing,
   since?: UnixSeconds,
-): AbsentName[] {
+): AbsentProcess[] {
   const found = namesIn(records);
   const lastMs = silentMs - (1 + JITTER) * intervalMs;
   const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
   return live
     .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
     .filter((machine) => lastSeen(machine) + least / 1000 >= (since ?? 0))
-    .flatMap((machine) => {
-      // A label can stand for several spellings ("" and "unnamed").
-      const names = new Set(PROCESSES.flatMap((one) => (machine[one] ? [machine[one].machine ?? ''] : [])));
-      return [...names].map((name) => ({ name, seen: lastSeen(machine) }));
-    })
+    .flatMap((machine) =>
+      PROCESSES.flatMap((process) => {
+        const held = machine[process];
+        // One that became silent before the machine did is not looked for.
+        if (!held || (lastSeen(machine) - held.timestamp) * 1000 > silentMs) return [];
+        return [{ name: held.machine ?? '', seen: held.timestamp, process }];
+      }),
+    )
     .sort((a, b) => a.seen - b.seen);
 }
 
@@ -156,32 +161,38 @@ const NAMES_PER_REQUEST = 20;
 
 /** A search for the live machines that a sweep has not found. */
 interface Search extends Found {
-  /** Those that are still missing. */
-  readonly left: readonly AbsentName[];
+  /** What is still missing. A page can end between the records of a machine, so each process is looked for. */
+  readonly left: readonly AbsentProcess[];
+}
+
+function namesOf(left: readonly AbsentProcess[]): string[] {
+  return [...new Set(left.map(({ name }) => name))];
 }
 
 /** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
 async function readAbsent(context: ReadContext, search: Search, half: number, spanOf: SpanOf): Promise<Search> {
   if (search.failure || search.left.length === 0) return search;
-  const isMost = search.left.length > half;
+  const isMost = namesOf(search.left).length > half;
   let found = isMost ? await readNewest(context, search, spanOf, Math.min(half, NAMES_PER_REQUEST)) : search;
   const { left } = found;
-  for (let i = 0; i < left.length && !found.failure; i += NAMES_PER_REQUEST)
-    found = await readByName(context, { ...found, left: left.slice(i, i + NAMES_PER_REQUEST) }, spanOf);
+  const names = namesOf(left);
+  for (let i = 0; i < names.length && !found.failure; i += NAMES_PER_REQUEST) {
+    const some = new Set(names.slice(i, i + NAMES_PER_REQUEST));
+    found = await readByName(context, { ...found, left: left.filter(({ name }) => some.has(name)) }, spanOf);
+  }
   return found;
 }
 
-/** Requests the names that are left, until all are found or a request finds none of them. */
+/** Requests the names that are left, until all is found or a request finds nothing. */
 async function readByName(context: ReadContext, search: Search, spanOf: SpanOf): Promise<Search> {
-  const names = search.left.map(({ name }) => name);
-  const next = await readNewest(context, search, spanOf, 0, names);
-  const isOver = next.failure || next.left.length === 0 || next.left.length === names.length;
+  const next = await readNewest(context, search, spanOf, 0, namesOf(search.left));
+  const isOver = next.failure || next.left.length === 0 || next.left.length === search.left.length;
   return isOver ? next : readByName(context, next, spanOf);
 }
 
 /**
- * Reads until at most `enough` names are left. The newest record of a machine comes before its older ones. A page that finds
- * none of the names has only older records of other machines, so the reading stops there too.
+ * Reads until at most `enough` names are left. The newest record of a process comes before its older ones. A page that finds
+ * nothing that is left has only older records of others, so the reading stops there too.
  */
 async function readNewest(
   context: ReadContext,
@@ -193,17 +204,18 @@ async function readNewest(
   let { left } = search;
   const range = spanOf(left);
   const found = await readPages(context, { range, names }, search, ({ records, cursor }) => {
-    const [here, before] = [namesIn(records), left.length];
-    left = left.filter(({ name }) => !here.has(machineName(name)));
-    const isLast = left.length <= enough || (records.length > 0 && left.length === before);
+    const before = left.length;
+    const here = new Set(records.map(([process, { machine }]) => `${process} ${machineName(machine)}`));
+    left = left.filter(({ name, process }) => !here.has(`${process} ${machineName(name)}`));
+    const isLast = namesOf(left).length <= enough || (records.length > 0 && left.length === before);
     if (!cursor) left = [];
     return isLast;
   });
   return { ...found, left };
 }
 
-/** The range of their records that the sweep has not read. The first name was unseen for longest. */
-export function rangeOfAbsent([oldest]: readonly AbsentName[], { newFrom }: SweepRange, now: UnixMs): Span {
+/** The range of their records that the sweep has not read. The first one was unseen for longest. */
+export function rangeOfAbsent([oldest]: readonly AbsentProcess[], { newFrom }: SweepRange, now: UnixMs): Span {
   const kept = Math.floor(now / 1000) - RECORDS_KEPT_SECONDS;
   return { start: Math.max(Math.floor(oldest?.seen ?? 0) + 1, kept), end: newFrom };
 }

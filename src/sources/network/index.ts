@@ -26,7 +26,7 @@ type Queue = z.infer<typeof Queue>;
 export const Network = z.object({
   performance: z.object({ epoch: z.number(), sums: Performance }).optional(),
   /** `at`: when they were read, because their answer does not date itself (Unix ms). */
-  queues: z.object({ at: z.number(), deposit: Queue, topup: Queue, exit: Queue }).optional(),
+  queues: z.object({ at: z.number(), byName: z.record(z.string(), Queue) }).optional(),
 });
 export type Network = z.infer<typeof Network>;
 
@@ -75,14 +75,23 @@ function queuesRead({ chain, intervalMs }: ChainOptions): Read<Network> {
     slowestMs: intervalMs,
     async run({ api, signal }, previous) {
       const { data } = await api.request(requestTo('queues', { chain }), signal);
-      return { value: { ...previous, queues: { at: api.now(), ...queuesOf(data) } } };
+      return { value: { ...previous, queues: { at: api.now(), byName: queuesOf(data) } } };
     },
   };
 }
 
-/** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. */
-function queuesOf({ deposit_queue: deposit, exit_queue: exit }: QueuesAnswer['data']) {
+/** How many other queues are shown, and what their keys look like: they become labels. */
+const MAX_OTHERS = 20;
+const KEY = /^[a-z][a-z0-9_]{0,49}$/;
+
+/** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. Other queues have the name of their key. */
+function queuesOf({ deposit_queue: deposit, exit_queue: exit, ...more }: QueuesAnswer['data']): Record<string, Queue> {
+  const others = Object.entries(more).flatMap(([key, queue]) => {
+    const isQueue = queue && (queue.count != null || queue.balance != null) && KEY.test(key);
+    return isQueue ? [[key, queueOf(queue.count, queue.balance)] as const] : [];
+  });
   return {
+    ...Object.fromEntries(others.slice(0, MAX_OTHERS)),
     deposit: queueOf(
       deposit?.deposit_count,
       deposit?.deposit_balance ?? deposit?.balance,
@@ -118,8 +127,10 @@ function shownNetwork(chain: Chain, { performance, queues }: Network, { now, int
 
 function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing): Family[] {
   const { duties, queues } = shownNetwork(chain, value, timing);
-  const each = (of: readonly ('deposit' | 'topup' | 'exit')[], pick: (queue: Queue) => number | null): Sample[] =>
-    queues ? of.flatMap((queue) => sample(chain, pick(queues[queue]), { queue }, queues.until)) : [];
+  const each = (pick: (queue: Queue) => number | null, without?: string): Sample[] =>
+    Object.entries(queues?.byName ?? {}).flatMap(([queue, one]) =>
+      queue === without ? [] : sample(chain, pick(one), { queue }, queues?.until),
+    );
   return [
     ...performanceFamilies('network', 'all validators of the chain', [{ labels: { chain }, duties }]),
     family(
@@ -129,18 +140,18 @@ function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing
     ),
     family(
       'queue_validators',
-      'Deposits and exits that wait (deposit_queue.deposit_count, exit_queue.count); in the older form of the answer the deposits include top-ups',
-      each(['deposit', 'exit'], ({ count }) => count),
+      'Deposits and exits that wait (deposit_queue.deposit_count, exit_queue.count), and what waits in other queues, by their key (count); in the older form of the answer the deposits include top-ups',
+      each(({ count }) => count, 'topup'),
     ),
     family(
       'queue_balance_ether',
-      'Ether that waits in a queue (deposit_balance, topup_balance, exit_queue.balance); in the older form of the answer the deposits include top-ups',
-      each(['deposit', 'topup', 'exit'], ({ balance }) => (balance === null ? null : etherOf(balance))),
+      'Ether that waits in a queue (deposit_balance, topup_balance, exit_queue.balance), in other queues by their key (balance); in the older form of the answer the deposits include top-ups',
+      each(({ balance }) => (balance === null ? null : etherOf(balance))),
     ),
     family(
       'queue_end_timestamp_seconds',
       'Estimated time at which the last item leaves the queue (estimated_processed_at)',
-      each(['deposit', 'exit'], ({ end }) => end),
+      each(({ end }) => end),
     ),
   ].map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` }));
 }

@@ -37,6 +37,7 @@ export const NO_SLASHINGS: Slashings = {
   namedSlots: [],
   stops: [],
   missedProposals: [],
+  ownBlocks: { open: [], last: [], unread: 0, earned: [] },
   recent: [],
   totals: NOTHING,
 };

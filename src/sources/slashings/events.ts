@@ -7,6 +7,8 @@ export const EVENTS = {
   attester_slashing: { level: 'warn', message: 'attester slashing' },
   proposer_slashing: { level: 'warn', message: 'proposer slashing' },
   missed_proposal: { level: 'warn', message: 'watched validator missed a proposal' },
+  unexpected_fee_recipient: { level: 'error', message: 'block of a watched validator paid an unexpected address' },
+  block_unread: { level: 'warn', message: 'what a block of a watched validator earned cannot be read' },
   names_unreadable: { level: 'warn', message: 'names of slashed proposers cannot be read' },
   members_unknown: { level: 'warn', message: 'seats are not counted, because the members are not known' },
   epochs_skipped: { level: 'warn', message: 'finalized epochs skipped' },

@@ -10,6 +10,7 @@ import { finalizedRead } from './finalized.ts';
 import { headRead } from './head.ts';
 import { slashingFamilies } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
+import { ownBlocksRead } from './own-blocks.ts';
 import { slashingsPage } from './page.ts';
 import { isSampled } from './pass.ts';
 import { slashingsProbing } from './probe.ts';
@@ -24,7 +25,7 @@ function sourceOf(options: SlashingsOptions): Source<Slashings> {
   return {
     name: 'slashings',
     chain: options.chain,
-    reads: [headRead(options), finalizedRead(options)],
+    reads: [headRead(options), finalizedRead(options), ...(options.readsOwnBlocks ? [ownBlocksRead(options)] : [])],
     state: Slashings,
     empty: NO_SLASHINGS,
     share: (allowedPerDay) => shareOf(allowedPerDay / options.chains) / options.chains,
@@ -65,7 +66,8 @@ function shareOf(allowedPerDay: number): number {
 /** The service reports a slot when it is over, and two to three epochs later as final. */
 const FINAL_MS = 20 * MS_PER_MINUTE;
 
-function detectionsOf({ groups, readsProposerNames }: SlashingsOptions, timing: Timing): Detection[] {
+function detectionsOf(options: SlashingsOptions, timing: Timing): Detection[] {
+  const { groups, readsProposerNames, readsOwnBlocks, feeRecipients } = options;
   const headMs = timing.of('head');
   const isGappy = headMs === undefined && isSampled(timing);
   const final = isGappy ? 'by chance: epochs are skipped' : FINAL_MS + (headMs ?? timing.intervalMs);
@@ -75,6 +77,9 @@ function detectionsOf({ groups, readsProposerNames }: SlashingsOptions, timing: 
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', early],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', named],
     ['BeaconchainWatchedProposalMissed', 'a proposal is missed', final],
+    ...(readsOwnBlocks && feeRecipients.length > 0
+      ? [['BeaconchainFeeRecipientUnexpected', 'a block pays another address', final] as const]
+      : []),
   ];
   return groups.length > 0 ? all : [];
 }

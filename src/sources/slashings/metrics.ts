@@ -1,4 +1,6 @@
 import { CHAINS, type Chain, HONEST, slotTime } from '../../facts/chain.ts';
+import { etherOf } from '../../facts/ether.ts';
+import { groupLabel } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { fresh, maxAge } from '../ages.ts';
@@ -6,7 +8,8 @@ import { family, sample } from '../families.ts';
 import type { Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import type { SlashingsOptions } from './options.ts';
-import { KINDS, SLOT_STATUSES, type Slashings } from './state.ts';
+import { earnedOf, isUnexpected, lastBlocks } from './own-blocks.ts';
+import { KINDS, PAYMENTS, SLOT_STATUSES, type Slashings } from './state.ts';
 
 const HEAD = 'of the newest canonical block of the latest epoch; polled, and withdrawn when stale';
 const HEAD_FAMILIES = [
@@ -108,7 +111,8 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   ];
 }
 
-function watchedFamilies({ chain, watch, groups, countsSeats }: SlashingsOptions, state: Slashings): Family[] {
+function watchedFamilies(options: SlashingsOptions, state: Slashings): Family[] {
+  const { chain, watch, groups, countsSeats } = options;
   if (groups.length === 0) return [];
   const { watchedProposals, syncDuties } = state.totals;
   const duties = countsSeats ? (['participated', 'missed'] as const) : [];
@@ -129,6 +133,38 @@ function watchedFamilies({ chain, watch, groups, countsSeats }: SlashingsOptions
       'watched_validator_missed_proposal_timestamp_seconds',
       'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
       missed.flatMap(([validator, slot]) => sample(chain, slotTime(chain, slot), validatorLabels(groups, validator))),
+    ),
+    ...blockFamilies(options, state),
+  ];
+}
+
+function blockFamilies(options: SlashingsOptions, state: Slashings): Family[] {
+  const { chain, groups, readsOwnBlocks } = options;
+  const shown = readsOwnBlocks ? groups : [];
+  const unexpected = readsOwnBlocks ? lastBlocks(options, state).filter((block) => isUnexpected(options, block)) : [];
+  // The newest of each validator.
+  const newest = new Map(unexpected.map(({ validator, slot }) => [validator, slot]));
+  return [
+    family(
+      'watched_block_rewards_ether_total',
+      'What blocks of watched validators in finalized epochs earned on the execution layer: mev, what the builder paid, or fees, where the proposer built the block (mev.amount, priority_fees.amount)',
+      shown.flatMap(({ group }) =>
+        PAYMENTS.flatMap((kind) =>
+          sample(chain, etherOf(earnedOf(state.ownBlocks, group ?? '')[kind]), { ...groupLabel(group), kind }),
+        ),
+      ),
+    ),
+    family(
+      'watched_blocks_unread_total',
+      'Blocks of watched validators whose earnings could not be read in an hour of attempts',
+      sample(chain, readsOwnBlocks ? state.ownBlocks.unread : undefined),
+    ),
+    family(
+      'watched_validator_unexpected_fee_recipient_timestamp_seconds',
+      'Time of the slot of the newest block of a watched validator that paid an address outside validators.fee_recipients. Among the 100 newest blocks per chain; judged by the list of now (recipient.address)',
+      [...newest].flatMap(([validator, slot]) =>
+        sample(chain, slotTime(chain, slot), validatorLabels(groups, validator)),
+      ),
     ),
   ];
 }

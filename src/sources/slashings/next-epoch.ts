@@ -1,15 +1,12 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
-import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import { attempt, isRequestSpecific } from '../answers.ts';
 import { decided, isTied, readNames, readSlashings, unreadBlocks } from './blocks.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
-import { type Context, implausible, isSampled, type Step } from './pass.ts';
+import { withOwnBlocks } from './own-blocks.ts';
+import { type Context, GIVE_UP_AFTER_MS, implausible, isSampled, type Step } from './pass.ts';
 import { countSeats } from './seats.ts';
 import type { EpochRows, Slashings, Tried } from './state.ts';
-
-/** How long an epoch that cannot be counted is read again, and how long the names of its proposers. Both may run at once. */
-export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 
 export type ReadRows = (epoch: number) => Promise<EpochRows>;
 
@@ -104,5 +101,6 @@ async function counted(context: Context, found: Found, read: EpochRows): Promise
   for (const proposal of proposals) {
     if (proposal.status !== 'proposed') events.push({ type: 'missed_proposal', ...proposal });
   }
-  return countSeats(context, countProposals(countEpoch(found.state, epoch, rows), proposals), read);
+  const state = countProposals(countEpoch(found.state, epoch, rows), proposals);
+  return countSeats(context, options.readsOwnBlocks ? withOwnBlocks(state, read, proposals) : state, read);
 }

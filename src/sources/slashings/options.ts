@@ -7,4 +7,8 @@ export interface SlashingsOptions extends WatchOptions {
   readonly readsProposerNames: boolean;
   /** Whether to count the seats of watched validators in sync committees. */
   readonly countsSeats: boolean;
+  /** Whether to read what the blocks of watched validators earned. */
+  readonly readsOwnBlocks: boolean;
+  /** The addresses that these blocks may pay, in lower case. Empty: nothing is judged. */
+  readonly feeRecipients: readonly string[];
 }

@@ -1,4 +1,5 @@
 import { type Chain, explorerUrl, slotTime } from '../../facts/chain.ts';
+import { etherText } from '../../facts/ether.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
@@ -15,12 +16,14 @@ import {
   quiet,
   type Summary,
   someOf,
+  type Table,
   time,
 } from '../content.ts';
 import type { Timing } from '../read.ts';
 import { slashedNotices } from '../slashed.ts';
 import { shownHead, watchedSlashed } from './metrics.ts';
 import type { SlashingsOptions } from './options.ts';
+import { isRecent, isUnexpected, lastBlocks } from './own-blocks.ts';
 import { isSampled } from './pass.ts';
 import type { Slashings } from './state.ts';
 
@@ -32,6 +35,7 @@ export function slashingsPage(options: SlashingsOptions, state: Slashings, timin
     notices: [
       ...slashedNotices(chain, watchedSlashed(watch, state), timing.now),
       ...missedNotices(options, state, timing.now),
+      ...recipientNotices(options, state, timing.now),
     ],
     tables: [
       {
@@ -68,6 +72,7 @@ export function slashingsPage(options: SlashingsOptions, state: Slashings, timin
         shown: 0,
         empty: 'None seen since the exporter first started.',
       },
+      ...blockTables(options, state, timing.now, linked),
     ],
   };
 }
@@ -78,6 +83,46 @@ function missedNotices({ chain, watch }: SlashingsOptions, { missedProposals }: 
   );
   const validators = missed.map(([validator]) => validator).sort((a, b) => a - b);
   return firingIf('BeaconchainWatchedProposalMissed', validators, chain);
+}
+
+/** As in the alert rule. */
+function recipientNotices(options: SlashingsOptions, state: Slashings, now: UnixMs): Notice[] {
+  if (!options.readsOwnBlocks) return [];
+  const blocks = lastBlocks(options, state).filter((one) => isUnexpected(options, one) && isRecent(options, one, now));
+  const validators = new Set(blocks.map(({ validator }) => validator));
+  return firingIf('BeaconchainFeeRecipientUnexpected', [...validators], options.chain);
+}
+
+const NO_LIST = 'not checked: validators.fee_recipients can name your addresses';
+
+/** The last blocks of watched validators, the newest first. */
+function blockTables(options: SlashingsOptions, state: Slashings, now: UnixMs, linked: Linked): Table[] {
+  const { chain, feeRecipients, readsOwnBlocks } = options;
+  if (!readsOwnBlocks) return [];
+  const blocks = lastBlocks(options, state).toReversed();
+  return [
+    {
+      title: 'Last blocks',
+      columns: ['Slot', 'Chain', 'Time', 'Validator', 'Earned', 'Paid to', 'How'],
+      rows: blocks.map((block, i) => {
+        const { slot, validator, kind, wei, recipient } = block;
+        const address = recipient ?? 'not known';
+        const unjudged = i === 0 && feeRecipients.length === 0 ? [quiet(NO_LIST)] : [];
+        return [
+          linked(`${slot}`, explorerUrl(chain, 'slot', slot)),
+          chain,
+          time(slotTime(chain, slot) * 1000, now),
+          linked(`${validator}`, explorerUrl(chain, 'validator', validator)),
+          wei === null ? 'not known' : etherText(wei),
+          lines(isUnexpected(options, block) ? badge('bad', `${address} unexpected`) : address, ...unjudged),
+          kind === 'mev' ? 'MEV, from the builder' : 'fees of its transactions',
+        ];
+      }),
+      size: blocks.length,
+      shown: 0,
+      empty: `No block of a watched validator has been counted yet.${feeRecipients.length === 0 ? ` Recipients are ${NO_LIST}.` : ''}`,
+    },
+  ];
 }
 
 function head(chain: Chain, state: Slashings, timing: Timing, linked: Linked): Cell {

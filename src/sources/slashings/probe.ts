@@ -7,7 +7,7 @@ import type { Probing, Question } from '../probe.ts';
 import { isPlausibleRowAt } from './blocks.ts';
 import type { SlashingsOptions } from './options.ts';
 
-/** The slots at the head, and the slashings of one of them. */
+/** The slots at the head, and the slashings and the earnings of one of them. */
 export function slashingsProbing(options: SlashingsOptions): Probing {
   const { chain } = options;
   return {
@@ -21,9 +21,9 @@ export function slashingsProbing(options: SlashingsOptions): Probing {
   };
 }
 
-/** The slashings of a slot. If possible, it is one for which the answer about the slots announces slashings. */
+/** The slashings of a slot, and what its block earned. If possible, it is one for which the answer about the slots announces slashings. */
 function slashingsQuestions(options: SlashingsOptions, slots: unknown, now: UnixMs): Question[] {
-  const { chain, readsProposerNames } = options;
+  const { chain, readsProposerNames, readsOwnBlocks } = options;
   const rows = listAt(slots, 'data').filter(isObject);
   const slotOf = (kind: 'attester' | 'proposer'): number => {
     const announcing = rows.find((row) => Number(row[`${kind}slashingscount`]) > 0);
@@ -31,8 +31,13 @@ function slashingsQuestions(options: SlashingsOptions, slots: unknown, now: Unix
     // Without an answer, the last slot of the epoch before this one.
     return Number.isSafeInteger(slot) ? Number(slot) : epochAt(chain, now) * SLOTS_PER_EPOCH - 1;
   };
+  const number = rows
+    .map((row) => row['exec_block_number'])
+    .findLast((one) => Number.isSafeInteger(one) && Number(one) > 0);
   return [
     requestTo('attester_slashings', { chain, slot: slotOf('attester') }),
     ...(readsProposerNames ? [requestTo('proposer_slashings', { chain, slot: slotOf('proposer') })] : []),
+    // Without an answer, the first block of every chain.
+    ...(readsOwnBlocks ? [requestTo('block_rewards', { chain, number: Number(number ?? 1) })] : []),
   ].map((request) => ({ request }));
 }

@@ -26,6 +26,10 @@ export function prune(state: Slashings, watch: Watch): Slashings {
     slashed: bounded(state.slashed, mayGo),
     proposerSlashed: bounded(state.proposerSlashed, mayGo),
     slashedByStatus: state.slashedByStatus.filter(({ validator }) => watches(watch, validator)),
+    ownBlocks: {
+      ...state.ownBlocks,
+      open: state.ownBlocks.open.filter(({ validator }) => watches(watch, validator)),
+    },
     missedProposals: state.missedProposals.filter(([validator]) => watches(watch, validator)),
   };
 }

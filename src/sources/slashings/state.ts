@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Wei } from '../../api/answers/fields.ts';
 import type { SlotRow } from '../../api/answers/slots.ts';
 import { Index, Slashed } from '../slashed.ts';
 
@@ -67,6 +68,43 @@ const RecentSlashing = z.object({
 });
 export type RecentSlashing = z.infer<typeof RecentSlashing>;
 
+/** What the builder of a block paid its proposer, or else the fees of its transactions. */
+export const PAYMENTS = ['mev', 'fees'] as const;
+
+/** A block of a watched validator whose payment is not read yet. */
+const OpenBlock = z.object({
+  slot: Index,
+  validator: Index,
+  /** On the execution layer. */
+  number: Index,
+  /** How long it has been tried. Absent: it was not. */
+  triedMs: z.number().exactOptional(),
+});
+export type OpenBlock = z.infer<typeof OpenBlock>;
+
+/** A block of a watched validator and its payment. Null: not known. */
+const OwnBlock = z.object({
+  slot: Index,
+  validator: Index,
+  kind: z.enum(PAYMENTS),
+  wei: Wei.nullable(),
+  recipient: z.string().nullable(),
+});
+export type OwnBlock = z.infer<typeof OwnBlock>;
+
+/** A sum of wei, as a decimal string. */
+const Sum = z.string().regex(/^\d{1,40}$/);
+
+const OwnBlocks = z.object({
+  /** By slot, as are the last ones. */
+  open: z.array(OpenBlock),
+  last: z.array(OwnBlock),
+  unread: Total,
+  /** By group at the time of reading; `''`: in none. */
+  earned: z.array(z.object({ group: z.string(), mev: Sum, fees: Sum })),
+});
+export type OwnBlocks = z.infer<typeof OwnBlocks>;
+
 const Tried = z.object({ epochMs: z.number(), namesMs: z.number() });
 export type Tried = z.infer<typeof Tried>;
 
@@ -107,6 +145,7 @@ export const Slashings = z.object({
   committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
   missedProposals: z.array(z.tuple([Index, Index])),
+  ownBlocks: OwnBlocks,
   /** The last slashings by slot, ascending. */
   recent: z.array(RecentSlashing),
   lastAttesterSlashingSlot: Index.optional(),

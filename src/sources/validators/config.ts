@@ -13,6 +13,11 @@ const watchFile = z
   })
   .transform((value) => (value instanceof WatchFile ? value.items : []))
   .meta({ type: 'string', minLength: 1 });
+const ADDRESS = 'an address of 0x and 40 hex digits';
+const address = z
+  .string({ error: ADDRESS })
+  .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS })
+  .transform((text) => text.toLowerCase());
 
 export const schema = optional(
   section({
@@ -50,13 +55,26 @@ export const schema = optional(
       .nonnegative({ error: 'a whole number' })
       .prefault(100)
       .describe('Up to so many validators of a chain have counters of their own.'),
-  }).transform(({ proposer_slashings, sync_committee, interval, catch_up, ...others }) => ({
-    ...others,
-    catchUpMs: catch_up,
-    proposerSlashings: proposer_slashings,
-    syncCommittee: sync_committee,
-    intervalMs: interval,
-  })),
+    block_rewards: part.describe(
+      'Also read what their blocks earned on the execution layer: one request for each block. Requires slashings.',
+    ),
+    fee_recipients: z
+      .array(address, { error: 'a list of addresses such as ["0x…"]' })
+      .prefault([])
+      .describe(
+        'The addresses that these blocks may pay. A block that pays another one fires an alert. Without any, no block is judged. Requires block_rewards.',
+      ),
+  }).transform(
+    ({ proposer_slashings, sync_committee, interval, catch_up, block_rewards, fee_recipients, ...others }) => ({
+      ...others,
+      catchUpMs: catch_up,
+      blockRewards: block_rewards,
+      feeRecipients: fee_recipients,
+      proposerSlashings: proposer_slashings,
+      syncCommittee: sync_committee,
+      intervalMs: interval,
+    }),
+  ),
 ).describe('Your validators. See docs/validators.md.');
 
 export const lists = ['validators.watch', 'groups.*.validators'];
@@ -65,13 +83,20 @@ export const files: ListedFiles = { path: ['validators', 'watch_files'], read: r
 
 interface Watching {
   readonly slashings: { readonly enabled: boolean };
-  readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee', boolean>> & Pick<WatchPerChain, 'keys'>;
+  readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee' | 'blockRewards', boolean>> &
+    Pick<WatchPerChain, 'keys'> & { readonly feeRecipients: readonly string[] };
 }
 
-export function doubts({ slashings, validators: { enabled, status, syncCommittee, keys } }: Watching): Finding[] {
+export function doubts({ slashings, validators }: Watching): Finding[] {
+  const { enabled, status, syncCommittee, blockRewards, feeRecipients, keys } = validators;
   if (!status && Object.values(keys).some((one) => one.length > 0))
     return [{ path: ['validators', 'status'], message: 'false, so the indices of the public keys are not found' }];
-  if (!enabled || slashings.enabled || status || syncCommittee) return [];
-  const message = 'has no effect, because every part is off and slashings.enabled is false';
-  return [{ path: ['validators', 'watch'], message }];
+  if (!enabled) return [];
+  const without = (key: string, why: string): Finding[] => [
+    { path: ['validators', key], message: `has no effect, because ${why} is false` },
+  ];
+  if (slashings.enabled)
+    return feeRecipients.length > 0 && !blockRewards ? without('fee_recipients', 'validators.block_rewards') : [];
+  if (!status && !syncCommittee) return without('watch', 'every part is off and slashings.enabled');
+  return blockRewards ? without('block_rewards', 'slashings.enabled') : [];
 }

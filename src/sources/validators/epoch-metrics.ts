@@ -6,9 +6,10 @@ import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts'
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { shownUntil } from '../ages.ts';
+import { VOTES } from '../duties.ts';
 import { family, sample, UNPROVEN } from '../families.ts';
 import { validatorLabels } from '../slashed.ts';
-import { LAST_EPOCHS, VOTES } from './epoch-parts.ts';
+import { LAST_EPOCHS } from './epoch-parts.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Ledger, OwnDuties, Validators } from './state.ts';
 

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { EpochDutiesRow, EpochRewardsRow } from '../../api/answers/epochs.ts';
+import { VOTES } from '../duties.ts';
 import { weiOfAll } from '../sums.ts';
 import type { Ledger, OwnDuties, OwnRewards, Validators } from './state.ts';
 
@@ -17,8 +18,6 @@ export interface EpochPart<Row, Own> {
   with(value: Validators, ledger: Ledger & { readonly validators: Own[] }): Validators;
   of(value: Validators): (Ledger & { readonly validators: readonly Own[] }) | undefined;
 }
-
-export const VOTES = ['head', 'source', 'target'] as const;
 
 export const LAST_EPOCHS = 10;
 

@@ -7,7 +7,7 @@ import { sizeOf } from '../../facts/groups.ts';
 import { chunksOf, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { attempt, isRequestSpecific } from '../answers.ts';
-import type { EventTable, Read, ReadContext } from '../read.ts';
+import type { Read, ReadContext } from '../read.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS, type EpochPart } from './epoch-parts.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { identifierOf, type Ledger, type Validators } from './state.ts';
@@ -31,11 +31,6 @@ const NAMED = 20;
 const PAGES_OF_CHUNK = 2 * PAGE_SIZE;
 /** When finality advances this much faster than time, it had been lost. */
 const LOST_MS = MS_PER_HOUR;
-
-export const EPOCH_EVENTS = {
-  own_epochs_skipped: { level: 'warn', message: 'finalized epochs of watched validators skipped' },
-  own_epoch_unread: { level: 'warn', message: 'a finalized epoch is counted without these validators' },
-} as const satisfies EventTable;
 
 /** What happened to the watched validators in every finalized epoch: the duties, and what they earned. The duties are paid first. */
 export function epochReads(options: ValidatorsOptions): Read<Validators>[] {

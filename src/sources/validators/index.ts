@@ -3,14 +3,15 @@ import type { Read, Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
 import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
-import { EPOCH_EVENTS, epochReads, forgettingEpochs } from './epochs.ts';
+import { epochReads, forgettingEpochs } from './epochs.ts';
+import { EVENTS } from './events.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { validatorsPage } from './page.ts';
 import { validatorsProbing } from './probe.ts';
 import { NO_VALIDATORS, Validators } from './state.ts';
-import { GROUPS_SHARE, statusRead } from './status.ts';
+import { statusRead } from './status.ts';
 
 /** The watched validators of a chain: status, balances, duties, rewards, and seats in sync committees. */
 export function validatorsSource(options: ValidatorsOptions): Source<Validators> {
@@ -27,10 +28,7 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
     empty: NO_VALIDATORS,
     share: () => 2 / chains,
     metrics: (value, timing, inputs) => validatorFamilies(options, value, timing, inputs),
-    events: {
-      [GROUPS_SHARE]: { level: 'warn', message: 'two groups share a validator: the first keeps it' },
-      ...EPOCH_EVENTS,
-    },
+    events: EVENTS,
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),
@@ -65,6 +63,7 @@ function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[
     ['BeaconchainValidatorOffline', 'a validator is offline', HONEST.status + readMs + Math.max(readMs, MS_PER_EPOCH)],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', slashedMs],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', slashedMs],
+    ['BeaconchainCredentialsChanged', 'withdrawal credentials change', MS_PER_EPOCH + 2 * readMs],
   ];
   return status ? all : [];
 }

@@ -12,11 +12,21 @@ import type { Inputs, Timing } from '../read.ts';
 import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import { weiOfAll } from '../sums.ts';
 import { freshSums } from './aggregates.ts';
+import { credentialFamilies } from './credentials.ts';
 import { epochFamilies } from './epoch-metrics.ts';
+import { leavingOf } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { rewardFamilies } from './rewards.ts';
-import { type FreshSums, identifierOf, type Rewards, type Validator, type Validators } from './state.ts';
+import {
+  type FreshSums,
+  type Indexed,
+  identifierOf,
+  isIndexed,
+  type Rewards,
+  type Validator,
+  type Validators,
+} from './state.ts';
 
 /** How many validators have a series of their own. */
 const MAX_NAMED = 100;
@@ -26,7 +36,7 @@ export interface Sums {
   readonly byStatus: ReadonlyMap<Status, number>;
   readonly online: number;
   /** The longest first. */
-  readonly offline: readonly Offline[];
+  readonly offline: readonly Indexed[];
   /** The epoch of the oldest answer. */
   readonly epoch: number;
 }
@@ -50,10 +60,8 @@ function sumsOf(validators: readonly Validator[]): Sums | undefined {
 }
 
 /** Without an index it has no duties. */
-type Offline = Validator & { readonly index: number };
-
-function isOffline(validator: Validator): validator is Offline {
-  return validator.online === false && validator.index !== undefined;
+function isOffline(validator: Validator): validator is Indexed {
+  return validator.online === false && isIndexed(validator);
 }
 
 function sinceOf({ offlineSince, epoch }: Validator): number {
@@ -107,6 +115,10 @@ function statusUntil({ chain, intervalMs }: ValidatorsOptions, epoch: number, ti
   return shownUntil({ at: epochEnd(chain, epoch) }, maxAgeMs, timing.now);
 }
 
+export function watchedOf({ validators }: Validators, watch: Watch): Validator[] {
+  return validators.filter((one) => isIndexed(one) && watches(watch, one.index));
+}
+
 /** The watched validators that are reported as slashed, by the last answer or an earlier one. */
 export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
   return validators.flatMap(({ slashed }) => (slashed && watches(watch, slashed.validator) ? [slashed] : []));
@@ -125,6 +137,7 @@ export function validatorFamilies(
     // The slashings source adds to these from the blocks of the chain.
     ...(showsSlashed ? [] : slashedFamilies(chain, groups, status ? slashedIn(value, watch) : undefined)),
     ...statusFamilies(options, shown, timing, status && value.validators.length > 0),
+    ...credentialFamilies(chain, groups, status ? watchedOf(value, watch) : []),
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
@@ -142,10 +155,14 @@ function statusFamilies(
   const { chain, groups } = options;
   const all = totalOf(shown);
   const until = all && statusUntil(options, all.epoch, timing);
-  const named = (timeOf: (own: Offline) => number): Sample[] =>
-    (all?.offline ?? [])
-      .slice(0, MAX_NAMED)
-      .flatMap((own) => sample(chain, epochTime(chain, timeOf(own)), validatorLabels(groups, own.index), until));
+  const named = (validators: readonly Indexed[], epochOf: (own: Indexed) => number | undefined): Sample[] =>
+    validators.slice(0, MAX_NAMED).flatMap((own) => {
+      const epoch = epochOf(own);
+      const at = epoch === undefined ? undefined : epochTime(chain, epoch);
+      return sample(chain, at, validatorLabels(groups, own.index), until);
+    });
+  const offline = all?.offline ?? [];
+  const leaving = leavingOf(all?.validators ?? []);
   const each = (pick: (sums: Sums) => number): Sample[] =>
     shown.flatMap(({ labels, sums }) => sample(chain, sums && pick(sums), labels, until));
   const ether = (balanceOf: BalanceOf): Sample[] =>
@@ -171,12 +188,22 @@ function statusFamilies(
     family(
       'watched_validator_offline_since_timestamp_seconds',
       `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
-      named(sinceOf),
+      named(offline, sinceOf),
     ),
     family(
       'watched_validator_offline_epoch_timestamp_seconds',
       'Start of the epoch of the newest answer about a validator of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
-      named(({ epoch }) => epoch),
+      named(offline, ({ epoch }) => epoch),
+    ),
+    family(
+      'watched_validator_exit_timestamp_seconds',
+      `Time at which a watched validator leaves or has left, until its balance is withdrawn (data[].life_cycle_epochs.exit). Limited to ${MAX_NAMED} validators per chain, those whose next step comes first`,
+      named(leaving, ({ exitEpoch }) => exitEpoch),
+    ),
+    family(
+      'watched_validator_withdrawable_timestamp_seconds',
+      'Time from which the balance of a validator of beaconchain_watched_validator_exit_timestamp_seconds can be withdrawn (data[].life_cycle_epochs.withdrawable)',
+      named(leaving, ({ withdrawableEpoch }) => withdrawableEpoch),
     ),
     family(
       'watched_validators_offline_effective_balance_ether',

@@ -1,5 +1,5 @@
 import { type Chain, epochTime, explorerUrl } from '../../facts/chain.ts';
-import { etherOf } from '../../facts/ether.ts';
+import { etherText } from '../../facts/ether.ts';
 import { nameOf } from '../../facts/watch.ts';
 import { type Html, html } from '../../toolkit/lib/html.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
@@ -24,8 +24,19 @@ import type { Timing } from '../read.ts';
 import { slashedNotices } from '../slashed.ts';
 import type { Shown } from '../source.ts';
 import { weiOfAll } from '../sums.ts';
+import { credentialNotices, credentialTables } from './credentials.ts';
+import { leavingTables } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
-import { byStatusOf, etherIn, type ShownGroup, type Sums, shownGroups, slashedIn, totalOf } from './metrics.ts';
+import {
+  byStatusOf,
+  etherIn,
+  type ShownGroup,
+  type Sums,
+  shownGroups,
+  slashedIn,
+  totalOf,
+  watchedOf,
+} from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
 import { identifierOf, type Validators } from './state.ts';
 
@@ -41,6 +52,7 @@ export function validatorsPage(
   const shown = shownGroups(options, value, timing);
   const sums = totalOf(shown);
   const watched = sums ? validators(chain, shown, sums, timing.now, linked) : NOT_KNOWN;
+  const own = status ? watchedOf(value, watch) : [];
   const cells: Facts = [
     ['Chain', chain],
     ...(status ? [['Watched', watched] as const] : []),
@@ -49,6 +61,7 @@ export function validatorsPage(
   return {
     notices: [
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
+      ...credentialNotices(chain, own, timing.now),
       ...(sums ? noticesOf(chain, sums) : []),
       ...(shared.length > 0
         ? [notice('warning', 'Two groups share a validator', `: ${listed(shared)}. The first group keeps it.`)]
@@ -73,6 +86,8 @@ export function validatorsPage(
         empty: '',
       },
       ...attestations(chain, shown, timing.now),
+      ...leavingTables(chain, sums?.validators ?? [], timing.now, linked),
+      ...credentialTables(chain, own, timing.now, linked),
     ],
   };
 }
@@ -124,11 +139,6 @@ function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value:
     ...(earned === undefined ? [] : [['Earned in 24 h', etherText(earned)] as const]),
     ...(missed === undefined ? [] : [['Missed in 24 h', etherText(missed)] as const]),
   ];
-}
-
-/** With the digits of what one validator misses in a day. */
-function etherText(wei: string): string {
-  return `${etherOf(wei).toLocaleString('en-GB', { maximumFractionDigits: 5 })} ETH`;
 }
 
 function validators(chain: Chain, shown: readonly ShownGroup[], sums: Sums, now: UnixMs, linked: Linked): Cell {

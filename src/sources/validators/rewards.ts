@@ -2,7 +2,7 @@ import type { RewardsAnswer } from '../../api/answers/validators.ts';
 import type { Chain } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Labels, Sample } from '../../toolkit/exposition/family.ts';
-import { DUTIES } from '../duties.ts';
+import { DUTIES, VOTES } from '../duties.ts';
 import { family, sample, UNPROVEN } from '../families.ts';
 import { weiOfAll } from '../sums.ts';
 import type { FreshSums, PerDuty, Rewards } from './state.ts';
@@ -21,8 +21,7 @@ const EARNED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
 };
 
 const MISSED: Readonly<Record<keyof PerDuty, (data: Data) => Amounts>> = {
-  attestation: ({ attestation }) =>
-    [attestation?.head, attestation?.source, attestation?.target].map((vote) => vote?.missed_reward),
+  attestation: ({ attestation }) => VOTES.map((vote) => attestation?.[vote]?.missed_reward),
   proposal: ({ proposal }) => [proposal?.missed_cl_reward, proposal?.missed_el_reward],
   sync_committee: ({ sync_committee }) => [sync_committee?.missed_reward],
 };
@@ -34,8 +33,12 @@ export function rewardsOf(answers: readonly RewardsAnswer[]): Rewards {
   return {
     earned: perDuty(EARNED),
     missed: perDuty(MISSED),
+    missedVotes: Object.fromEntries(
+      VOTES.map((vote) => [vote, sum(({ attestation }) => [attestation?.[vote]?.missed_reward])]),
+    ),
     execution: sum(({ proposal }) => [proposal?.execution_layer_reward]),
     penalties: sum(({ total_penalty }) => [total_penalty]),
+    leak: sum(({ attestation }) => [attestation?.inactivity_leak_penalty]),
     epoch: answers.length > 0 ? Math.min(...answers.map(({ range }) => range.epoch)) : undefined,
   };
 }
@@ -75,6 +78,16 @@ export function rewardFamilies(
       'missed_rewards_ether',
       'Rewards that the watched validators missed in the last 24 hours; of proposals the estimate of the service (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward, proposal.missed_el_reward)',
       byDuty('missed'),
+    ),
+    gauge(
+      'missed_vote_rewards_ether',
+      'Rewards that the watched validators missed in the last 24 hours by vote: a lost head vote means late, a lost target vote means broken (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward)',
+      VOTES.flatMap((vote) => each(({ missedVotes }) => missedVotes[vote], { vote })),
+    ),
+    gauge(
+      'inactivity_penalties_ether',
+      'Penalties of the watched validators for an inactivity leak in the last 24 hours, as a positive number (attestation.inactivity_leak_penalty)',
+      each(({ leak }) => leak),
     ),
     gauge(
       'rewards_epoch',

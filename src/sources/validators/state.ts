@@ -1,10 +1,31 @@
 import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
-import { Status } from '../../api/answers/validators.ts';
+import { CredentialType, Status } from '../../api/answers/validators.ts';
 import type { Identifier } from '../../facts/watch.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { Performance } from '../duties.ts';
+import { Performance, VOTES } from '../duties.ts';
 import { Index, Slashed } from '../slashed.ts';
+
+const CredentialsChange = z.object({
+  from: CredentialType,
+  to: CredentialType,
+  /** Where withdrawals go. Null: not known. */
+  address: z.string().nullable(),
+  /** That of the first answer with the new type. */
+  epoch: Index,
+});
+export type CredentialsChange = z.infer<typeof CredentialsChange>;
+
+/** The withdrawal credentials of a validator. */
+const Credentials = z.object({
+  type: CredentialType,
+  address: z.string().nullable(),
+  /** Seen in one answer. The next one confirms it, or it was none. */
+  unconfirmed: CredentialsChange.optional(),
+  /** Confirmed ones, the newest by what they mean: `0x01` if it got an address. */
+  changes: z.partialRecord(CredentialType, CredentialsChange),
+});
+export type Credentials = z.infer<typeof Credentials>;
 
 const Validator = z.object({
   /** Absent while the service has no index for its key. */
@@ -26,11 +47,21 @@ const Validator = z.object({
   missing: z.object({ epoch: Index, at: z.number() }).optional(),
   /** From this epoch on it has no duties, once it has left. */
   exitEpoch: Index.optional(),
+  /** From this epoch on its balance can be withdrawn. */
+  withdrawableEpoch: Index.optional(),
+  credentials: Credentials.optional(),
   slashed: Slashed.optional(),
   /** The last answer that has it reports it as not slashed, and none before reported it as slashed. */
   wasUnslashed: z.boolean().optional(),
 });
 export type Validator = z.infer<typeof Validator>;
+
+/** One that the service has an index for. */
+export type Indexed = Validator & { readonly index: number };
+
+export function isIndexed(validator: Validator): validator is Indexed {
+  return validator.index !== undefined;
+}
 
 /** What it is requested by. */
 export function identifierOf({ index, key = '' }: Pick<Validator, 'index' | 'key'>): Identifier {
@@ -47,8 +78,12 @@ export const Rewards = z.object({
   /** On the consensus layer, rewards minus penalties. */
   earned: PerDuty,
   missed: PerDuty,
+  /** The part of `missed` that each vote of attestations has. */
+  missedVotes: z.partialRecord(z.enum(VOTES), Sum),
   execution: Sum.optional(),
   penalties: Sum.optional(),
+  /** The part of `penalties` that an inactivity leak has. */
+  leak: Sum.optional(),
   /** The last epoch of the oldest answer. */
   epoch: z.number().optional(),
 });

@@ -11,15 +11,13 @@ import { dueParts, keepNewer, maxAge, shownUntil } from '../ages.ts';
 import { attempt, expectPastEpoch, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
+import { changeEvents, credentialsAfter } from './credentials.ts';
 import { costOf, type ValidatorsOptions } from './options.ts';
 import { identifierOf, type Validator, type Validators } from './state.ts';
 
 /** consensus-specs phase0, initiate_validator_exit and slash_validator, in epochs. */
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
-
-/** Two groups turned out to share a validator. */
-export const GROUPS_SHARE = 'groups_share';
 
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
@@ -56,11 +54,13 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const names = row.key !== undefined && row.index !== undefined ? [row.key, row.index] : [];
           const sharing = groups.filter((one) => one.group && names.some((name) => watchedGroupOf([one], name)));
           if (sharing.length > 1)
-            events.push({ type: GROUPS_SHARE, validator: row.index, groups: sharing.map(({ group }) => group) });
+            events.push({ type: 'groups_share', validator: row.index, groups: sharing.map(({ group }) => group) });
           // Its index takes the place of its key.
           if (row.key !== undefined) known.delete(row.key);
           const key = row.key ?? last?.key;
-          known.set(identifierOf(row), { ...afterAnswer(row, before, api.now()), key, askedAt: timing.now });
+          const after = afterAnswer(row, before, api.now());
+          events.push(...changeEvents(identifierOf(row), after.credentials, last?.credentials));
+          known.set(identifierOf(row), { ...after, key, askedAt: timing.now });
         }
       }
       // The groups are those before the answers: a key that has got its index counts by the key.
@@ -132,10 +132,17 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
+    withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
+    credentials: credentialsOf(row),
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
   };
+}
+
+function credentialsOf(row: ValidatorRow | undefined): Row['credentials'] {
+  const { prefix: type, address } = row?.withdrawal_credentials ?? {};
+  return type == null ? undefined : { type, address: address ?? null, changes: {} };
 }
 
 /**
@@ -161,7 +168,7 @@ function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
   return isPassing ? { ...before, missing } : withHistory(read, before);
 }
 
-/** Since when the validator is offline and slashed. One that was slashed stays slashed. */
+/** Since when the validator is offline and slashed, and how its credentials changed. One that was slashed stays slashed. */
 function withHistory(read: Row, before: Row | undefined): Row {
   const { index, epoch, offlineSince } = read;
   const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
@@ -170,6 +177,7 @@ function withHistory(read: Row, before: Row | undefined): Row {
     ...read,
     offlineSince: offlineSince === undefined ? undefined : Math.min(before?.offlineSince ?? epoch, offlineSince),
     slashed: isSlashed ? { validator: index, ...reported, ...read.slashed, ...before?.slashed } : undefined,
+    credentials: credentialsAfter(read.credentials, before?.credentials, epoch),
     wasUnslashed: isSlashed ? undefined : (read.wasUnslashed ?? before?.wasUnslashed),
   };
 }

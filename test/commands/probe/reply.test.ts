@@ -24,6 +24,7 @@ const RECORDS: Readonly<Record<Endpoint, number>> = {
   validators_rewards: 1,
   validators_performance_list: 10,
   validators_rewards_list: 10,
+  block_rewards: 1,
   network_performance: 1,
   queues: 1,
   epoch_slots: 6,
@@ -34,7 +35,8 @@ const SANDBOX = new Sandbox();
 
 /** What the sandbox answers. The block that is asked about has slashings of both kinds. */
 function answerTo(endpoint: Endpoint): unknown {
-  const { path, body, accept } = questionTo(endpoint).request;
+  // Without known slots there is no block to ask about.
+  const { path, body, accept } = questionTo(endpoint, endpoint === 'block_rewards' ? SLOTS : undefined).request;
   const { slashed } = SANDBOX.chains.mainnet;
   const slot = Number(path.match(/\d{6,}/)?.[0]);
   for (const offence of ['attester', 'proposer'] as const) slashed[offence].set(slot, [5]);

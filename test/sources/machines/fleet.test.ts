@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MachineRecord } from '../../../src/api/answers/machines.ts';
 import { liveOf, withRecords } from '../../../src/sources/machines/fleet.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
-import { absentNames, rangeOf, rangeOfAbsent } from '../../../src/sources/machines/sweep.ts';
+import { absentProcesses, rangeOf, rangeOfAbsent } from '../../../src/sources/machines/sweep.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
@@ -80,9 +80,13 @@ describe('sources/machines/fleet', () => {
     const all = [system, ['validator', { timestamp }], ['node', { timestamp, machine: 'unnamed' }]] as MachineRecord[];
     const end = withRecords(machinesOptions(), known(), all, TIMING);
     expect(namesOf(end)).toEqual(['unnamed']);
-    const names = ['', 'unnamed'].map((name) => ({ name, seen: timestamp }));
-    expect(absentNames(end.machines, [], STALE, TIMING)).toEqual(names);
-    expect(rangeOfAbsent(names, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
+    const absent = absentProcesses(end.machines, [], STALE, TIMING);
+    expect(absent.map(({ name, process }) => [name, process])).toEqual([
+      ['', 'system'],
+      ['', 'validator'],
+      ['unnamed', 'node'],
+    ]);
+    expect(rangeOfAbsent(absent, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
   });
 });
 
@@ -90,9 +94,18 @@ describe('sources/machines/sweep', () => {
   it('requests no machine that was found, even if values become stale soon', () => {
     const { machines } = known('a', 'b');
     const found = [...records(['a'], SECONDS - 70), ...records(['b'], SECONDS - 350)];
-    expect(absentNames(machines, found, 100_000, TIMING)).toEqual([]);
+    expect(absentProcesses(machines, found, 100_000, TIMING)).toEqual([]);
     const after = withRecords(machinesOptions(), known('a', 'b'), found, TIMING).machines;
-    expect(absentNames(after, [], 300_000, TIMING).map(({ name }) => name)).toEqual(['b']);
+    expect(absentProcesses(after, [], 300_000, TIMING).map(({ name }) => name)).toEqual(['b']);
+  });
+
+  it('looks for no process that became silent before its machine did', () => {
+    const lookedFor = (gap: number): string[] => {
+      const [system, node] = [SECONDS - 400, SECONDS - 400 - gap].map((timestamp) => ({ timestamp, machine: 'a' }));
+      const { machines } = { machines: [{ name: 'a', system, node }] } as unknown as Machines;
+      return absentProcesses(machines, [], STALE, TIMING).map(({ process }) => process);
+    };
+    expect([lookedFor(600), lookedFor(601)]).toEqual([['node', 'system'], ['system']]);
   });
 
   it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
@@ -101,11 +114,11 @@ describe('sources/machines/sweep', () => {
     const at = (beganAt?: number): string[] => {
       const previous = { machines, dropped: 0, ...(beganAt !== undefined && { beganAt }) } as Machines;
       const wasLive = liveOf(machinesOptions(), previous, TIMING);
-      return absentNames(wasLive, [], STALE, TIMING).map(({ name }) => name);
+      return absentProcesses(wasLive, [], STALE, TIMING).map(({ name }) => name);
     };
     expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
     expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
-    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400 }], RANGE, NOW);
+    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400, process: 'node' }], RANGE, NOW);
     expect(start).toBe(SECONDS - 31 * 86_400);
   });
 

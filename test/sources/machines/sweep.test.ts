@@ -261,6 +261,38 @@ describe('sources/machines/sweep', () => {
       ]);
     });
 
+    it('finds the newest record of every process, wherever pages end', async () => {
+      const options = fc.record({
+        machines: fc.integer({ min: 1, max: 12 }),
+        seed: fc.nat(),
+        pageSizeOver: fc.constantFrom('each', 'all'),
+        longestPage: fc.integer({ min: 3, max: 12 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(options, fc.integer({ min: 80_000, max: 4 * MINUTE }), async (drawn, ms) => {
+          // The first machine alone is on time.
+          const fleet = countingFleet({ ...drawn, lateMs: (i) => (i === 0 ? 0 : ms) });
+          const pollAt = async (now: number, previous: Machines): Promise<Machines> => {
+            const api = fakeApi(({ body }) =>
+              JSON.parse(machineMetrics({ fleet }, MachineMetricsBody.parse(body), now)),
+            );
+            return (await poll(api, previous, now)).value;
+          };
+          const { machines: held } = await pollAt(NOW - 5 * MINUTE, LATE);
+          const { machines } = await pollAt(NOW, { ...EMPTY, machines: held });
+          const span = { oldest: NOW - 10 * MINUTE, newest: NOW };
+          const times = (of: Machines['machines'], process: (typeof PROCESSES)[number]) =>
+            new Map(of.flatMap((one) => (one[process] ? [[one.name, 1_000 * one[process].timestamp]] : [])));
+          for (const process of PROCESSES) {
+            const now = times(machines, process);
+            for (const name of times(held, process).keys())
+              expect([name, now.get(name)]).toEqual([name, newestIn(fleet, name, process, span, NOW)]);
+          }
+        }),
+        { numRuns: 50 },
+      );
+    });
+
     it('is tried again at the next sweep after a failure that can pass, not after a refusal', async () => {
       const twoHoursAgo = NOW - 2 * 60 * MINUTE;
       const system = [quiet('a', 2 * 60 * MINUTE), quiet('here', 2 * 60 * MINUTE)];

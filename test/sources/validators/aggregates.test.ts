@@ -309,8 +309,13 @@ const REWARDS = [
   'execution_rewards_ether',
   'penalties_ether',
   'missed_rewards_ether',
+  'missed_vote_rewards_ether',
+  'inactivity_penalties_ether',
   'rewards_epoch',
 ];
+
+const OF_VOTES = ['head', 'source', 'target'].map((vote) => `missed_vote_rewards_ether ${vote}`);
+const VOTED = (rewardsAnswer() as { data: { attestation: object } }).data.attestation;
 
 /** Every series of the rewards: its name and duty, and its value. */
 function seriesOf(state: Validators, now = NOW, options = MANY): Record<string, number> {
@@ -340,6 +345,7 @@ describe('the rewards of watched validators', () => {
             head: { missed_reward: '1' },
             source: { missed_reward: '2' },
             target: { missed_reward: '1000000000000000000' },
+            inactivity_leak_penalty: '3000000000000000',
           },
           sync_committee: { total: '-5000000000', reward: '0', penalty: '5000000000', missed_reward: '5000000000' },
           proposal: {
@@ -366,6 +372,10 @@ describe('the rewards of watched validators', () => {
       'missed_rewards_ether attestation': 0.000036,
       'missed_rewards_ether proposal': 0,
       'missed_rewards_ether sync_committee': 0,
+      'missed_vote_rewards_ether head': 0.00003,
+      'missed_vote_rewards_ether source': 0.000002,
+      'missed_vote_rewards_ether target': 0.000004,
+      inactivity_penalties_ether: 0,
       rewards_epoch: 444_375,
     });
     const { value: both } = await poll(rewarding(first, second), undefined, MANY);
@@ -378,6 +388,10 @@ describe('the rewards of watched validators', () => {
       'missed_rewards_ether attestation': Number('1.000036000000000003'),
       'missed_rewards_ether proposal': Number('0.040000000000000002'),
       'missed_rewards_ether sync_committee': 0.000000005,
+      'missed_vote_rewards_ether head': Number('0.000030000000000001'),
+      'missed_vote_rewards_ether source': Number('0.000002000000000002'),
+      'missed_vote_rewards_ether target': 1.000004,
+      inactivity_penalties_ether: 0.003,
       rewards_epoch: 444_374,
     });
   });
@@ -401,8 +415,16 @@ describe('the rewards of watched validators', () => {
   });
 
   it.each<[string, object, readonly string[]]>([
-    ['attestation', { attestation: null }, ['rewards_ether attestation', 'missed_rewards_ether attestation']],
-    ['a vote', { attestation: { total: '5', head: null } }, ['missed_rewards_ether attestation']],
+    [
+      'attestation',
+      { attestation: null },
+      ['rewards_ether attestation', 'missed_rewards_ether attestation', 'inactivity_penalties_ether', ...OF_VOTES],
+    ],
+    [
+      'a vote',
+      { attestation: { ...VOTED, head: null } },
+      ['missed_rewards_ether attestation', 'missed_vote_rewards_ether head'],
+    ],
     [
       'proposal',
       { proposal: undefined },
@@ -444,7 +466,7 @@ describe('the rewards of watched validators', () => {
         const api = serviceOf({ [endpoint]: failing(reason) });
         const { value: state, failure } = await poll(api, undefined, MANY);
         expect(failure).toMatchObject({ endpoint });
-        expect(Object.keys(seriesOf(state))).toHaveLength(9);
+        expect(Object.keys(seriesOf(state))).toHaveLength(13);
       }
     },
   );

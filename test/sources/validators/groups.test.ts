@@ -50,14 +50,18 @@ const SPLIT = [
   'watched_validators_offline_effective_balance_ether',
   'watched_validators_balance_ether',
   'watched_validators_effective_balance_ether',
+  'watched_validators_by_credentials',
   'watched_validators_score_ratio',
   'watched_validators_duties',
   'watched_validators_votes',
   'watched_validators_inclusion_delay_slots',
+  'watched_validators_inclusion_delay_excluding_missed_slots',
   'watched_validators_rewards_ether',
   'watched_validators_execution_rewards_ether',
   'watched_validators_penalties_ether',
   'watched_validators_missed_rewards_ether',
+  'watched_validators_missed_vote_rewards_ether',
+  'watched_validators_inactivity_penalties_ether',
 ];
 
 function groupOf(validator: number): WatchedGroup | undefined {
@@ -71,7 +75,8 @@ function service(isSlashed = true) {
   return serviceOf({
     validators: (request) => {
       const life_cycle_epochs = { exit: 400_000, withdrawable: 408_192 + 300 };
-      const odd = { online: false, slashed: true, status: 'active_slashed', life_cycle_epochs };
+      const withdrawal_credentials = { prefix: '0x02', address: null };
+      const odd = { online: false, slashed: true, status: 'active_slashed', life_cycle_epochs, withdrawal_credentials };
       const rows = identifiersOf(request).map((one) => validatorRow(one, isSlashed && ODD.includes(one) ? odd : {}));
       return validatorsAnswer(444_377, rows);
     },
@@ -112,7 +117,9 @@ describe('groups of watched validators', () => {
 
   it('split every sum, name the group of every validator, and leave the other series as they are', async () => {
     const { value: before } = await poll(service(false), undefined, OPTIONS);
-    const { value: state } = await poll(service(), before, OPTIONS, NOW + EPOCH);
+    const { value: first } = await poll(service(), before, OPTIONS, NOW + EPOCH);
+    // A second answer confirms other credentials.
+    const { value: state } = await poll(service(), first, OPTIONS, NOW + EPOCH);
     const seen = new Set<string>();
     for (const { name, samples } of familiesOf(state, NOW + EPOCH, OPTIONS)) {
       const short = name.replace('beaconchain_', '');
@@ -176,7 +183,7 @@ describe('groups of watched validators', () => {
     // A name is not a reason to read anything again.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
     const { tables = [] } = pageOf(state, changed);
-    expect(tables.map(({ title }) => title)).toEqual(['Validators']);
+    expect(tables.map(({ title }) => title)).toEqual(['Validators', 'Leaving validators']);
     const { value: later, ran } = await next(service(), entry, changed, NOW + EPOCH);
     expect(ran).toEqual(['status', 'duties', 'rewards']);
     expect(byGroup(familiesOf(later, NOW + EPOCH, changed), '_penalties_ether')).toEqual({

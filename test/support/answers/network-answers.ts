@@ -25,14 +25,22 @@ export const NETWORK_PERFORMANCE = performanceAnswer(
   epochsRange('mainnet', 490_000, 490_224),
 );
 
-/** The example of the documentation. */
-export const DOCUMENTED_QUEUES = JSON.parse(
+const { manual_withdrawal_queue, ...documented } = JSON.parse(
   queues(new Sandbox(), { chain: 'mainnet' }, epochTime('mainnet', 490_501) * 1000),
-);
+).data;
 
-/** With a queue of which nothing is known. */
+/** The example of the documentation, which has only the best known queues. */
+export const DOCUMENTED_QUEUES = { data: documented };
+
+/** With the queue of which the documentation has the name, and others of which nothing is known. */
 export const QUEUES = {
-  data: { ...DOCUMENTED_QUEUES.data, manual_withdrawal_queue: { count: 'many', balance: null } },
+  data: {
+    ...documented,
+    manual_withdrawal_queue,
+    consolidation_queue: { balance: '64000000000000000000' },
+    'Not a label': { count: 7 },
+    withdrawal_sweep: { last_swept_validator_index: 7 },
+  },
 };
 
 /** In the form before v2.1 (api-facts 11.3). */

@@ -1,5 +1,6 @@
 import type { FailureReason } from '../../../src/api/errors.ts';
 import { type Block, blocksAt, epochOf, parentOf } from '../../../src/sandbox/chain-world.ts';
+import { BLOCK_NUMBER_OFFSET } from '../../../src/sandbox/v1.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { doubtingRefusals, type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
 import { type Inputs, NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
@@ -10,6 +11,7 @@ import type { Slashings } from '../../../src/sources/slashings/state.ts';
 import type { Source } from '../../../src/sources/source.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { failed, fakeApi, type SentRequest } from '../answers/fake-api.ts';
+import { saidBy } from '../answers/known-request.ts';
 import { askedFor, chainAnswer, doubleVote, type Fields, rootOf, usualBlock } from '../answers/slot-rows.ts';
 import { sampleValue } from '../exposition/samples.ts';
 import { MINUTE, NOW, noSignal, timing } from '../time/timing.ts';
@@ -24,6 +26,8 @@ class Story {
   readonly answers = new Map<string, readonly unknown[]>();
   /** Fields in place of those of the rows of a slot, as faults of the service. */
   readonly #changes = new Map<number, Fields>();
+  /** What blocks paid in place of what the sandbox says, by slot. */
+  readonly paid = new Map<number, object>();
   /** The seats of sync committees by period, in order. */
   readonly committees = new Map<number, readonly unknown[]>();
 
@@ -88,13 +92,20 @@ class Story {
 
   /** The list that the service answers with. */
   answer(request: SentRequest): unknown {
-    const asked = askedFor(request.path);
+    const asked = whatOf(request);
     const words: Readonly<Record<string, number>> = { latest: this.latest, finalized: this.finalized };
-    const [kind, period] = asked.split('/');
-    if (kind === 'members') return this.committee(Number(period));
+    const [kind, number] = asked.split('/');
+    if (kind === 'members') return this.committee(Number(number));
+    if (kind === 'block') return this.payment(Number(number), request);
     const spoilt = this.answers.get(`${words[asked] ?? asked}`);
     if (spoilt) return spoilt;
     return chainAnswer(this.sandbox, request).map((one) => ({ ...one, ...this.#changes.get(Number(one['slot'])) }));
+  }
+
+  /** What the block of a slot paid. */
+  payment(slot: number, request: SentRequest): unknown {
+    const said = saidBy(this.sandbox, { ...request, body: JSON.stringify(request.body) }, 0) as { data: object };
+    return { ...said.data, ...this.paid.get(slot) };
   }
 
   /** The service answers with an empty list for a committee that it does not know (api-facts 4.1). */
@@ -102,6 +113,12 @@ class Story {
     const validators = this.committees.get(period);
     return validators ? { period, start_epoch: 256 * period, end_epoch: 256 * period + 255, validators } : [];
   }
+}
+
+/** What a request asks for: as `askedFor`, or `block/N` for what the block of slot N paid. */
+function whatOf({ path, body }: SentRequest): string {
+  const { block } = (body ?? {}) as { readonly block?: { readonly number: number } };
+  return block ? `block/${block.number - BLOCK_NUMBER_OFFSET}` : askedFor(path);
 }
 
 const SIGHTINGS: readonly string[] = [
@@ -149,12 +166,12 @@ export class Follower {
     return this.entry.value;
   }
 
-  /** The reads that are due `afterMs` later. Returns their requests: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, or `members/N`. */
+  /** The reads that are due `afterMs` later. Returns their requests: `latest`, `finalized`, an epoch, `slot/N`, `names/N`, `members/N`, or `block/N`. */
   async poll(afterMs = MINUTE, budget: Budget = {}): Promise<string[]> {
     this.now += afterMs;
     this.#startedAt ??= this.now;
     const api = fakeApi((request) => {
-      const reason = this.fault(askedFor(request.path));
+      const reason = this.fault(whatOf(request));
       if (reason) throw failed(request, reason);
       return { status: 'OK', data: this.chain.answer(request) };
     });
@@ -172,7 +189,7 @@ export class Follower {
     Object.assign(this, { entry, failure, requests: api.requests });
     for (const name of ran) this.#tried.add(name);
     this.events.push(...events);
-    return api.requests.map(({ path }) => askedFor(path));
+    return api.requests.map(whatOf);
   }
 
   /** Stops the program, and starts it again. */

@@ -13,6 +13,8 @@ export function slashingsOptions(overrides: Partial<SlashingsOptions> = {}): Sla
     groups: watchedGroups(overrides.watch ?? [], []),
     readsProposerNames: false,
     countsSeats: false,
+    readsOwnBlocks: false,
+    feeRecipients: [],
     ...overrides,
   };
 }

@@ -46,7 +46,7 @@ describe.concurrent('system/programs/check', () => {
       return { ...answer, headers: { ...answer.headers, ...bucket } };
     };
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial', request });
-    expect(stderr).toBe(`Sends at most 14 requests to ${service.url}, which count against your quota.\n`);
+    expect(stderr).toBe(`Sends at most 17 requests to ${service.url}, which count against your quota.\n`);
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_names', '/api/v2/machine-metrics/machine-names'],
       ['machine_metrics', '/api/v2/machine-metrics'],
@@ -82,8 +82,8 @@ describe.concurrent('system/programs/check', () => {
         'validators: {watch: {mainnet: ["0-29"], hoodi: ["0-9"]}}',
       ].join('\n'),
     });
-    expect(service.requests).toHaveLength(22);
-    expect(stderr).toContain(`at most 26 requests to ${service.url} and ${service.url}/hoodi, which count`);
+    expect(service.requests).toHaveLength(24);
+    expect(stderr).toContain(`at most 32 requests to ${service.url} and ${service.url}/hoodi, which count`);
     expect(stdout).toContain('Validators of mainnet: asked for 10 of 30 watched ones, the service knows all of these.');
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
       ['mainnet', 'hoodi'].flatMap((chain) =>
@@ -99,6 +99,7 @@ describe.concurrent('system/programs/check', () => {
           'epoch_slots',
           'attester_slashings',
           'proposer_slashings',
+          'block_rewards',
         ].map((endpoint) => `${chain} ${endpoint}`),
       ),
     );
@@ -151,11 +152,14 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(0);
   });
 
-  it('sends no more than 12 requests for a chain and 2 for the account, however often it fails', async () => {
-    const { code, stdout, service } = await probed({ request: () => ({ status: 500, body: '' }) });
-    expect(service.requests).toHaveLength(14);
-    expect(stdout).toContain('attester_slashings  mainnet  not asked\n');
-    expect(stdout).toContain('Not requested because of the previous answers: the limit of 12 requests');
+  it('sends no more than 15 requests for a chain and 2 for the account, however often it fails', async () => {
+    const { code, stdout, service } = await probed({
+      config: 'chains: {mainnet: {v1_base_url: "URL"}}\nvalidators: {watch: [1]}',
+      request: () => ({ status: 500, body: '' }),
+    });
+    expect(service.requests).toHaveLength(17);
+    expect(stdout).toMatch(/^block_rewards +mainnet +not asked$/m);
+    expect(stdout).toContain('Not requested because of the previous answers: the limit of 15 requests');
     expect(code).toBe(1);
   });
 

@@ -73,6 +73,8 @@ const DAYS = 'POST /api/v2/ethereum/benchmark-store chain';
 const VALIDATORS = 'POST /api/v2/ethereum/validators';
 const SELECTOR = 'validator.validator_identifiers';
 
+const OWN_BLOCK = 'POST /api/v2/ethereum/block/rewards block.number chain';
+
 /** The forms of all enabled endpoints that `check --probe` asks. */
 const PROBED = [
   `${METRICS} page_size ${RANGE}`,
@@ -84,14 +86,15 @@ const PROBED = [
   `${VALIDATORS}/rewards-aggregate chain range.evaluation_window ${SELECTOR}`,
   'POST /api/v2/ethereum/performance-aggregate chain range.evaluation_window',
   'POST /api/v2/ethereum/queues chain',
+  OWN_BLOCK,
   'GET /api/v1/epoch/latest/slots',
   'GET /api/v1/slot/N/attesterslashings',
   'GET /api/v1/slot/N/proposerslashings',
   'GET /api/v1/sync_committee/latest',
 ];
 
-/** Requested at some times only: a head that has just moved on by its number, and a committee once it is known. */
-const AT_TIMES = ['GET /api/v1/epoch/N/slots', 'GET /api/v1/sync_committee/next'];
+/** Requested at some times only: a head that has just moved on by its number, a committee once it is known, and own blocks. */
+const AT_TIMES = ['GET /api/v1/epoch/N/slots', 'GET /api/v1/sync_committee/next', OWN_BLOCK];
 
 function regularFormsOf(api: FaultServer): string[] {
   return [...formsOf(api)].filter((one) => !AT_TIMES.includes(one)).sort();
@@ -102,7 +105,7 @@ describe('each request that leaves the process has a documented form, and no oth
     const { service: api, config } = await service();
     const program = startExporter(serveArgs(config), { BEACONCHAIN_API_KEY: KEY });
     const wanted = [
-      ...PROBED.filter((one) => !one.endsWith('sync_committee/latest')),
+      ...PROBED.filter((one) => !one.endsWith('sync_committee/latest') && one !== OWN_BLOCK),
       `${METRICS} cursor page_size ${RANGE}`,
       `${METRICS} machines page_size ${RANGE}`,
       'GET /api/v1/epoch/finalized/slots',

@@ -1,0 +1,19 @@
+import * as z from 'zod';
+import { Address, Index, Wei } from './fields.ts';
+
+const Payment = z
+  .object({ amount: Wei.nullish(), recipient: z.object({ address: Address.nullish() }).nullish() })
+  .nullish();
+
+/** What a block paid on the execution layer (api-facts 11.4), as recorded. */
+export const BlockRewardsAnswer = z.object({
+  data: z.object({
+    total_reward: Payment,
+    /** If the proposer bought the block, these are its builder's. */
+    priority_fees: Payment,
+    /** Null: the proposer built the block. */
+    mev: Payment,
+    consensus_reference: z.object({ slot: Index.nullish() }).nullish(),
+  }),
+});
+export type BlockRewardsAnswer = z.infer<typeof BlockRewardsAnswer>;

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { SourceEvent } from '../../../src/sources/read.ts';
+import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
+import {
+  EPOCH,
+  familiesOf,
+  identifiersOf,
+  NOW,
+  pageOf,
+  poll,
+  serviceOf,
+  startOfEpoch,
+  validatorRow,
+  validatorsAnswer,
+} from '../../support/answers/validators.ts';
+import { samplesOf, seriesIn } from '../../support/exposition/samples.ts';
+import { DAY } from '../../support/time/timing.ts';
+
+const EPOCH_NOW = 444_377;
+const ADDRESS = `0x${'ab'.repeat(20)}`;
+
+/** What an answer says of the credentials of validator 3: its epoch, their type, and where withdrawals go. */
+type Said = readonly [epoch: number, prefix: unknown, address?: unknown];
+
+/** What is known after these answers, one an epoch, and what was told of them. */
+async function learned(...answers: readonly Said[]): Promise<{ value: Validators; events: SourceEvent[] }> {
+  let value = NO_VALIDATORS;
+  const events: SourceEvent[] = [];
+  for (const [i, [epoch, prefix, address = null]] of answers.entries()) {
+    const api = serviceOf({
+      validators: (request) =>
+        validatorsAnswer(
+          epoch,
+          identifiersOf(request).map((index) =>
+            validatorRow(index, index === 3 ? { withdrawal_credentials: { prefix, address } } : {}),
+          ),
+        ),
+    });
+    const polled = await poll(api, value, undefined, NOW + i * EPOCH);
+    expect(polled.failure).toBeUndefined();
+    ({ value } = polled);
+    events.push(...polled.events);
+  }
+  return { value, events };
+}
+
+function changed(value: Validators, now?: number): Record<string, number> {
+  const samples = samplesOf(
+    familiesOf(value, now),
+    'beaconchain_watched_validator_credentials_changed_timestamp_seconds',
+  );
+  return Object.fromEntries(samples.map(({ labels, value: at }) => [`${labels['validator']} ${labels['type']}`, at]));
+}
+
+function byType(value: Validators, now?: number): Record<string, number> {
+  return seriesIn(
+    familiesOf(value, now).filter(({ name }) => name.endsWith('by_credentials')),
+    'mainnet',
+  );
+}
+
+function notices(value: Validators) {
+  const { notices: all = [] } = pageOf(value);
+  return all.filter(({ alert }) => alert === 'BeaconchainCredentialsChanged');
+}
+
+describe('the credentials of watched validators', () => {
+  it('are counted by type, each of which is always there, and stay known when the status is withdrawn', async () => {
+    const { value } = await learned([EPOCH_NOW, '0x02'], [EPOCH_NOW + 1, '0x02']);
+    const expected = { '0x00': 1, '0x01': 10, '0x02': 1, other: 0 };
+    const series = Object.entries(expected).map(([type, count]) => [
+      `watched_validators_by_credentials ${type}`,
+      count,
+    ]);
+    expect(byType(value)).toEqual(Object.fromEntries(series));
+    expect(byType(value, NOW + DAY)).toEqual(byType(value));
+  });
+
+  it('are no change until the next answer that has them confirms it, then told once with both types and the address', async () => {
+    const first = await learned([EPOCH_NOW, '0x00'], [EPOCH_NOW + 1, '0x01', ADDRESS]);
+    expect([first.events, changed(first.value), notices(first.value)]).toEqual([[], {}, []]);
+    expect(byType(first.value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
+    const { value, events } = await learned(
+      [EPOCH_NOW, '0x00'],
+      [EPOCH_NOW + 1, '0x01', ADDRESS.toUpperCase().replace('X', 'x')],
+      [EPOCH_NOW + 1, '0x01', ADDRESS],
+      [EPOCH_NOW + 2, '0x01', ADDRESS],
+    );
+    const change = { from: '0x00', to: '0x01', address: ADDRESS, epoch: EPOCH_NOW + 1 };
+    expect(events).toEqual([{ type: 'withdrawal_address_set', validator: 3, ...change }]);
+    expect(changed(value, NOW + DAY)).toEqual({ '3 0x01': startOfEpoch(EPOCH_NOW + 1) / 1000 });
+    const [notice] = notices(value);
+    expect(notice).toMatchObject({ tone: 'bad', text: expect.stringContaining('somebody has your mnemonic') });
+    const table = pageOf(value).tables?.find(({ title }) => title === 'Changed withdrawal credentials');
+    expect(JSON.stringify([...(table?.rows ?? [])])).toContain(ADDRESS);
+    expect(JSON.stringify(familiesOf(value))).not.toContain(ADDRESS);
+  });
+
+  it.each<[string, readonly Said[]]>([
+    [
+      'a single answer',
+      [
+        [EPOCH_NOW + 1, '0x01'],
+        [EPOCH_NOW + 2, '0x00'],
+        [EPOCH_NOW + 3, '0x01'],
+      ],
+    ],
+    [
+      'an older answer',
+      [
+        [EPOCH_NOW + 1, '0x01'],
+        [EPOCH_NOW - 1, '0x01'],
+      ],
+    ],
+    [
+      'two answers that differ',
+      [
+        [EPOCH_NOW + 1, '0x01'],
+        [EPOCH_NOW + 2, '0x02'],
+      ],
+    ],
+    [
+      'answers without them',
+      [
+        [EPOCH_NOW + 1, null],
+        [EPOCH_NOW + 2, 7],
+        [EPOCH_NOW + 3, 'x'],
+      ],
+    ],
+  ])('are not changed by %s', async (_, answers) => {
+    const { value, events } = await learned([EPOCH_NOW, '0x00'], ...answers);
+    expect([events, changed(value)]).toEqual([[], {}]);
+    expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
+  });
+
+  it('an answer without them, or about nothing, is no answer between two that agree', async () => {
+    const { events } = await learned(
+      [EPOCH_NOW, '0x00'],
+      [EPOCH_NOW + 1, '0x01'],
+      [EPOCH_NOW + 2, null],
+      [EPOCH_NOW + 3, '0x01'],
+    );
+    expect(events).toMatchObject([{ from: '0x00', to: '0x01', address: null, epoch: EPOCH_NOW + 1 }]);
+  });
+
+  it('that compound are good to know, and do not end what is said of the address', async () => {
+    const { value, events } = await learned(
+      [EPOCH_NOW, '0x00'],
+      ...([1, 2].map((i) => [EPOCH_NOW + i, '0x01', ADDRESS]) as Said[]),
+      ...([3, 4].map((i) => [EPOCH_NOW + i, '0x02', ADDRESS]) as Said[]),
+    );
+    expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set', 'credentials_changed']);
+    expect(Object.keys(changed(value))).toEqual(['3 0x02', '3 0x01']);
+    expect(notices(value).map(({ tone }) => tone)).toEqual(['bad', 'neutral']);
+  });
+
+  it('that got an address and compound between two answers got an address, which is worse', async () => {
+    const { value, events } = await learned([EPOCH_NOW, '0x00'], [EPOCH_NOW + 1, '0x02'], [EPOCH_NOW + 2, '0x02']);
+    expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set']);
+    expect(Object.keys(changed(value))).toEqual(['3 0x01']);
+  });
+});
