@@ -25,6 +25,8 @@ const FAILURES_OF_RUN = 3;
 const FRESH_EPOCHS = 3;
 /** Epochs become final in turns, so that up to so many wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
+/** An epoch that the service does not have yet is late when so many more are final. */
+const LATE_EPOCHS = 10;
 /** How many validators an event names. */
 const NAMED = 20;
 /** A service may send fewer rows a page. */
@@ -123,7 +125,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   #done: Set<number>;
   #failed: Set<number>;
   readonly #unreadable: Set<number>;
-  /** Whether the service answers about an epoch in this run. Undefined: not known. */
+  /** Whether the service answers about something in this run. Undefined: not known. */
   #isWorking: boolean | undefined;
   #requests = 0;
   /** This attempt adds so much to the time for which the first epoch had been tried. */
@@ -227,7 +229,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     );
     const isFailed = ({ validators }: Chunk): boolean => validators.some((one) => this.#failed.has(one));
     const ordered = [...left.filter((one) => !isFailed(one)), ...left.filter(isFailed)];
-    const failures: Error[] = [];
+    const failed: { readonly chunk: Chunk; readonly failure: Error }[] = [];
     for (const chunk of ordered) {
       if (this.#requests >= REQUESTS_OF_RUN) break;
       const rows = await attempt(this.#context, () => this.#rowsOf(epoch, newest, chunk.validators));
@@ -237,28 +239,31 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       }
       // In an outage, or while the service refuses all requests, nothing is given up.
       if (!isRequestSpecific(rows)) return rows;
-      failures.push(rows);
+      failed.push({ chunk, failure: rows });
       for (const one of chunk.validators) this.#failed.add(one);
-      if (failures.length === FAILURES_OF_RUN && !(await this.#isAnswering(epoch, newest, chunk))) break;
+      if (failed.length === FAILURES_OF_RUN && !(await this.#isAnswering(epoch, newest, chunk))) break;
     }
-    const [failure] = failures;
+    const failure = failed[0]?.failure;
     if (failure) {
-      const triedMs = (this.#ledger.triedMs ?? 0) + this.#ownMs;
+      const [{ chunk }] = failed as [(typeof failed)[number]];
+      const isAnswering = await this.#isAnswering(epoch, newest, chunk);
+      const triedMs = (this.#ledger.triedMs ?? 0) + (isAnswering ? this.#ownMs : 0);
       this.#set({ triedMs });
-      const isOver = triedMs >= GIVE_UP_AFTER_MS;
-      const given = ordered.filter(
-        (one) => isFailed(one) && (isOver || one.validators.every((each) => this.#unreadable.has(each))),
-      );
-      const [first] = given;
-      if (first && (await this.#isAnswering(epoch, newest, first))) this.#giveUp(given, epoch);
-      const isNotYet = !isOver && failures.every((one) => one instanceof NotYet);
+      const given = failed
+        .map((one) => one.chunk)
+        .filter(
+          ({ validators }) => triedMs >= GIVE_UP_AFTER_MS || validators.every((one) => this.#unreadable.has(one)),
+        );
+      if (isAnswering && given.length > 0) this.#giveUp(given, epoch);
+      const isNotYet = failed.every((one) => one.failure instanceof NotYet);
       if (isNotYet && !this.#isWhole(ordered)) this.#set({ again: 'soon' });
     }
     if (this.#isWhole(ordered)) {
       this.#moveTo(epoch);
       this.#set({ counted: epoch });
     } else if (!failure) this.#set({ again: 'now' });
-    return this.#ledger.again === 'soon' ? undefined : failure;
+    // What the service never has is a failure in the end.
+    return this.#ledger.again === 'soon' && newest - epoch < LATE_EPOCHS ? undefined : failure;
   }
 
   #isWhole(chunks: readonly Chunk[]): boolean {
@@ -271,10 +276,12 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
    */
   async #isAnswering(epoch: number, newest: number, { validators }: Chunk): Promise<boolean> {
     if (this.#isWorking !== undefined) return this.#isWorking;
-    const read = [...this.#done.difference(this.#unreadable)].slice(0, PAGE_SIZE);
-    const asked = read.length > 0 ? ([epoch, read] as const) : ([newest, validators] as const);
-    if (asked[0] === epoch && read.length === 0) return false;
-    const rows = await attempt(this.#context, () => this.#rowsOf(asked[0], newest, asked[1]));
+    const given = this.#done.difference(this.#unreadable);
+    const read = this.#options.groups.map(({ watch }) => [...given].filter((one) => watches(watch, one)));
+    const others = read.find((one) => one.length > 0)?.slice(0, PAGE_SIZE);
+    if (!others && epoch === newest) return false;
+    const [of, asked] = others ? [epoch, others] : [newest, validators];
+    const rows = await attempt(this.#context, () => this.#rowsOf(of, newest, asked));
     this.#isWorking = !(rows instanceof Error);
     return this.#isWorking;
   }
