@@ -84,11 +84,11 @@ export const files: ListedFiles = { path: ['validators', 'watch_files'], read: r
 interface Watching {
   readonly slashings: { readonly enabled: boolean };
   readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee' | 'blockRewards', boolean>> &
-    Pick<WatchPerChain, 'keys'> & { readonly feeRecipients: readonly string[] };
+    Pick<WatchPerChain, 'keys'> & { readonly feeRecipients: readonly string[]; readonly epochs: boolean | 'auto' };
 }
 
 export function doubts({ slashings, validators }: Watching): Finding[] {
-  const { enabled, status, syncCommittee, blockRewards, feeRecipients, keys } = validators;
+  const { enabled, status, syncCommittee, blockRewards, feeRecipients, epochs, keys } = validators;
   if (!status && Object.values(keys).some((one) => one.length > 0))
     return [{ path: ['validators', 'status'], message: 'false, so the indices of the public keys are not found' }];
   if (!enabled) return [];
@@ -98,5 +98,8 @@ export function doubts({ slashings, validators }: Watching): Finding[] {
   if (slashings.enabled)
     return feeRecipients.length > 0 && !blockRewards ? without('fee_recipients', 'validators.block_rewards') : [];
   if (!status && !syncCommittee) return without('watch', 'every part is off and slashings.enabled');
-  return blockRewards ? without('block_rewards', 'slashings.enabled') : [];
+  return [
+    ...(epochs === false ? [] : without('epochs', 'slashings.enabled')),
+    ...(blockRewards ? without('block_rewards', 'slashings.enabled') : []),
+  ];
 }
