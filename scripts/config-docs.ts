@@ -12,9 +12,9 @@ const HEAD = `# Configuration
 
 <!-- Written by node scripts/config-docs.ts. -->
 
-Only the API key has no default. Your file needs only what differs from [config.example.yaml](../config.example.yaml), which
-shows every key. Start with \`--config.file=config.yaml\`. \`beaconchain-exporter check --config.file=config.yaml\` reports every
-mistake of all files at once, with line and expected value, and prints how many requests the configuration takes.
+Only the API key has no default. Your file needs only what differs from [config.example.yaml](../config.example.yaml).
+\`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line, and how many requests the configuration
+takes. Then start with \`--config.file=config.yaml\`.
 
 ## Your machines and validators
 
@@ -58,28 +58,18 @@ machines: {interval: 5m}
 slashings: {enabled: false}                   # on a trial, what matters most gets more
 \`\`\`
 
-## Behind TLS and a password
-
-\`\`\`yaml
-web: {listen_address: "10.0.0.5:10032", config_file: web.yml}
-\`\`\`
-
 ## Rules
 
 - Precedence: flag > environment > file > default.
 - \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake, and so is an unknown key.
 - Relative paths in the file are relative to the file, others to the working directory.
-- Durations are written as in Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
-- \`check\` and the log warn of settings that are valid but cannot work as intended, such as an expected machine that is excluded.
-- Which changes need no restart: see [reload](operations.md#reload).
+- Durations are those of Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
+- \`check\` and the log warn of valid settings that cannot work as intended.
+- Some changes need a restart, not a [reload](operations.md#reload).
+- Editors with yaml-language-server complete and check a file that begins with
+  \`# yaml-language-server: $schema=config.schema.json\`.
 
-Editors with yaml-language-server complete and check the file if this is its first line, with the path of the schema:
-
-\`\`\`yaml
-# yaml-language-server: $schema=config.schema.json
-\`\`\`
-
-The sections below have every key. Most people never need those marked (rare).
+Most people never need the keys marked (rare).
 `;
 
 /** Keys that most people never need. */
@@ -132,7 +122,12 @@ function rowOf(section: string, { path, schema, isRequired }: Key): string {
   const given = fallback === undefined ? '' : `: ${JSON.stringify(fallback).replace(/^"(.*)"$/, '$1')}`;
   const needed = isRequired ? ' (needed)' : '';
   const mark = RARE.includes(`${section}.${path}`) ? ' (rare)' : '';
-  return tableRow([`\`${path}${given}\`${needed}${mark}`, errorMessage.replace(/^expected /, ''), linked(description)]);
+  const shown = section === 'chains' ? path.replace(/^\w+/, 'CHAIN') : path;
+  return tableRow([
+    `\`${shown}${given}\`${needed}${mark}`,
+    errorMessage.replace(/^expected /, ''),
+    linked(description),
+  ]);
 }
 
 function tableRow(cells: readonly string[]): string {
@@ -145,7 +140,7 @@ function linked(text: string): string {
 }
 
 function sectionText([name, schema]: readonly [string, JsonSchema]): string {
-  const rows = keysOf(schema).map((key) => rowOf(name, key));
+  const rows = [...new Set(keysOf(schema).map((key) => rowOf(name, key)))];
   const head = ['| key and default | expected | meaning |', '|---|---|---|'];
   return [`## ${name}`, '', linked(schema.description ?? ''), '', ...head, ...rows, ''].join('\n');
 }
@@ -157,10 +152,9 @@ function flagsText(): string {
   return [
     '## Flags and environment variables',
     '',
-    'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help`, and so on, prints those of another command. Each',
-    `has a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`. The API key has no flag, because everybody on the machine can`,
-    'read command lines. Several addresses in a variable are separated by commas. A [proxy](operations.md#through-a-proxy) has',
-    'variables too.',
+    'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help` prints those of another command. Each has a',
+    `variable, such as \`${variableOf(PROGRAM, 'config.file')}\`, in which commas separate several addresses. The API key has no flag,`,
+    'because everybody on the machine can read command lines. A [proxy](operations.md#through-a-proxy) has variables too.',
     '',
     '| flag | what |',
     '|---|---|',

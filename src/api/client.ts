@@ -56,7 +56,8 @@ export interface ApiObserver {
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
-  readonly key: string;
+  /** Undefined: requests are sent without one. */
+  readonly key: string | undefined;
   readonly userAgent: string;
 }
 
@@ -241,10 +242,13 @@ function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: 
   return base;
 }
 
-function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
+/** A request as it is sent. */
+export function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
   const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };
-  if (!body) return { ...to, method: 'GET', headers: { ...headers, apikey: options.key } };
-  const posted = { ...headers, authorization: `Bearer ${options.key}`, 'content-type': 'application/json' };
+  const { key } = options;
+  if (!body) return { ...to, method: 'GET', headers: { ...headers, ...(key !== undefined && { apikey: key }) } };
+  const authorization = key !== undefined && { authorization: `Bearer ${key}` };
+  const posted = { ...headers, ...authorization, 'content-type': 'application/json' };
   return { ...to, method: 'POST', headers: posted, body: JSON.stringify(body) };
 }

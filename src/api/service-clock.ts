@@ -26,12 +26,13 @@ const WRONG_FROM_MS = MS_PER_MINUTE;
 const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
 
 /**
- * Pure. The correction after a step of our clock. Setting a wrong clock back does not prove it right, so the time of the
- * service is kept. A step forward can be the time of a sleep, or the end of a slow clock.
+ * Pure. The correction after a step of our clock. A step back does not prove it right, so the time of the service is kept, if it is
+ * known. A step forward can be the time of a sleep, or the end of a slow clock.
  */
-function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds): Milliseconds {
-  if (correctionMs === 0 || stepMs > 0) return Math.min(0, correctionMs);
-  return correctionMs - stepMs;
+function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds, isKnown: boolean): Milliseconds {
+  const keptMs = correctionMs - stepMs;
+  const isKept = correctionMs !== 0 || (isKnown && keptMs > WRONG_FROM_MS);
+  return stepMs < 0 && isKept ? keptMs : Math.min(0, correctionMs);
 }
 
 /**
@@ -59,8 +60,9 @@ export class ServiceClock implements Clock {
     const origin = now - this.#own.monotonic();
     const stepMs = origin - this.#origin;
     if (Math.abs(stepMs) > MIN_STEP_MS) {
+      const isKnown = medianOffset(this.#samples, this.monotonic()) !== undefined;
       this.#samples = [];
-      this.correctionMs = afterStep(this.correctionMs, stepMs);
+      this.correctionMs = afterStep(this.correctionMs, stepMs, isKnown);
     }
     this.#origin = origin;
     return now + this.correctionMs;

@@ -49,7 +49,7 @@ export class RateLimiter implements Budget {
   #options: BudgetOptions;
   readonly #deps: RateLimiterDependencies;
   readonly #clock: Clock;
-  readonly #held: HeldTime;
+  readonly heldTime: HeldTime;
   /** By bucket. */
   readonly #windows = new Map<string, SecondWindow>();
   #ledger: Ledger;
@@ -65,13 +65,13 @@ export class RateLimiter implements Budget {
     this.#options = options;
     this.#deps = deps;
     this.#clock = deps.clock;
-    this.#held = new HeldTime(deps.clock);
+    this.heldTime = new HeldTime(deps.clock);
     this.#ledger = deps.ledger;
   }
 
   /** Brings the ledger to the current time, and returns it. That time has passed is no reason to save it. */
   settleLedger(): Ledger {
-    this.#ledger = settled(this.#ledger, this.#held.time());
+    this.#ledger = settled(this.#ledger, this.heldTime.time());
     return this.#ledger;
   }
 

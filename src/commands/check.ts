@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { createTransport } from '../api/transport.ts';
 import { WINDOWS } from '../budget/headers.ts';
 import { emptyLedger, Ledger, settled, UNNAMED } from '../budget/ledger.ts';
 import { costOf } from '../budget/planner.ts';
@@ -24,8 +25,20 @@ import { peek } from '../toolkit/state/file.ts';
 import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
-import { foundIn, mayProbe, type Probe, probe, refusalOf, reportOf, type Verdict, verdictOf } from './probe/probe.ts';
+import {
+  costOfProbe,
+  foundIn,
+  hostsOf,
+  mayProbe,
+  type Probe,
+  probe,
+  refusalOf,
+  reportOf,
+  type Verdict,
+  verdictOf,
+} from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
+import { formsOf, formsReport, formsVerdict, tryForms } from './probe/without-key.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'warnings'> {
@@ -36,7 +49,8 @@ export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'war
 
 /** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
-  const { report, 'safe-to-restart': restart } = flags;
+  const { report, 'safe-to-restart': restart, 'without-key': isUnkeyed } = flags;
+  if (isUnkeyed && !flags.probe) throw new UsageError('--without-key requires --probe');
   if (restart !== undefined) {
     const { isSafe, reason } = await askSafeToRestart(given, restart, await storedInputs(given.config, log));
     process.stdout.write(`${reason}\n`);
@@ -46,12 +60,26 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
     if (!flags.probe) throw new UsageError('--report requires --probe');
     await expectNewFile(report);
   }
-  const isAsked = flags.probe && (await mayProbe(given.config, flags.yes ?? false));
+  if (isUnkeyed) return checkForms(given, flags);
+  const isAsked = flags.probe && (await mayProbe(costOfProbe(given.config), flags.yes ?? false));
   const probed = isAsked ? await probe(given) : undefined;
   process.stdout.write(await check({ ...given, log, probe: probed, now: systemClock.now() }));
   if (probed && report !== undefined)
     process.stdout.write(await writeReport(report, publicReportOf(probed.exchanges, given)));
   return probed ? verdictOf(probed) : 'understood';
+}
+
+/** `check --probe --without-key`. */
+async function checkForms(given: LoadedConfig, { yes = false, report }: Flags): Promise<Verdict> {
+  const count = formsOf(given, systemClock.now()).length;
+  if (!(await mayProbe(`${count} requests without a key, one a second, to ${hostsOf(given.config)}`, yes)))
+    return 'understood';
+  const { timeoutMs } = given.config.api;
+  const transport = createTransport({ timeoutMs, proxies: given.proxies });
+  const tried = await tryForms(given, transport.send, systemClock).finally(() => transport.close());
+  process.stdout.write(formsReport(tried));
+  if (report !== undefined) process.stdout.write(await writeReport(report, publicReportOf(tried, given)));
+  return formsVerdict(tried);
 }
 
 /** Computes the cost of a configuration from responses of the service, the stored state or the configured plan. */

@@ -33,6 +33,9 @@ const SERVE = {
 
 const CHECK = {
   probe: { help: 'Send one request to each enabled endpoint, and report what can be read.' },
+  'without-key': {
+    help: 'With --probe: send each form of a request once without a key, and report what the status says of it. Needs no configuration.',
+  },
   report: {
     value: 'FILE',
     help: 'Write the forms of requests and answers of the probe to a new file, without names, indices, keys or amounts.',

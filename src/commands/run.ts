@@ -61,8 +61,9 @@ type Flagged = Extract<Command, { flags: unknown }>;
 async function runCommand({ name, flags, overrides }: Flagged, env: Environment, stop: AbortSignal): Promise<number> {
   let opened: Logger | undefined;
   addAbortListener(stop, () => (name === 'check' ? endBy(stop.reason) : endInTime(() => opened)));
-  const keyless = name === 'demo' || name === 'sandbox';
-  const read = () => loadConfig({ file: flags['config.file'], overrides, env, keyless });
+  const isOffline = name === 'demo' || name === 'sandbox';
+  const keyless = isOffline || (flags['without-key'] ?? false);
+  const read = () => loadConfig({ file: flags['config.file'], overrides, env, keyless, isOffline });
   const given = await read();
   const log = await openLogger(given.config.log, logOutput);
   opened = log;

@@ -24,12 +24,12 @@ import { ApiKey, ApiKeyFile } from './key.ts';
 const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
-    .describe('The base URL of the service. Change it only for tests or for your own proxy.'),
+    .describe('The base URL of the service, for tests or your own proxy.'),
   key: ApiKey.optional().describe(
     'The API key of your account. The variables BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.',
   ),
   key_file: ApiKeyFile.optional().describe(
-    'A file that contains the API key; use it instead of `key`. It is read again at every reload.',
+    'A file that contains the key, instead of `key`. It is read again at every reload.',
   ),
   // Node fires timers of more than 24 days immediately. More than an hour is not a useful timeout.
   timeout: duration(1, 3600 * SECOND)
@@ -53,15 +53,13 @@ const Budget = section({
   plan: z
     .union([z.enum(plans), Rates], { error: either([...plans, '{per_second: 1, per_month: 1000}']) })
     .prefault('auto')
-    .describe(
-      'The limits to assume until the service reports them. auto: learn them from the responses. Otherwise the name of a plan, or your own limits.',
-    ),
+    .describe('The limits until the service reports them. auto: learn them from the responses.'),
   utilization: z
     .number({ error: 'a number' })
     .gt(0, { error: SHARE })
     .max(1, { error: SHARE })
     .prefault(0.9)
-    .describe('The share of each limit that this exporter may use. The rest is left for other users of the account.'),
+    .describe('The share of each limit that this exporter may use. The rest is for others on the account.'),
 });
 
 /** An empty chain has the defaults; an absent one is not configured. */
@@ -70,7 +68,7 @@ const Chains = perChain(
     v1_base_url: baseUrl
       .optional()
       .describe(
-        "The base URL of the chain's API v1, for epochs, slashings and sync committee members. Default https://beaconcha.in for mainnet and https://hoodi.beaconcha.in for hoodi.",
+        "The base URL of the chain's API v1. Default https://beaconcha.in for mainnet and https://hoodi.beaconcha.in for hoodi.",
       ),
   }).nullish(),
   'a mapping of chains such as {mainnet: {}}',
@@ -104,7 +102,7 @@ const Redis = section({
 
 const State = section({
   dir: text('the path of a directory').optional().meta({
-    description: 'A directory, used by one process only. The default is in the working directory.',
+    description: 'A directory, used by one process only.',
     default: DEFAULT_DIR,
   }),
   redis: Redis.nullish().describe(
@@ -127,9 +125,7 @@ const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and 
 }).meta({ pattern: FREE_PATH });
 
 const Web = section({
-  listen_address: listenAddresses(':10032').describe(
-    'The address to listen on, or a list of addresses. Without a host, all interfaces.',
-  ),
+  listen_address: listenAddresses(':10032').describe('The addresses to listen on. Without a host, all interfaces.'),
   telemetry_path: telemetryPath.prefault('/metrics').describe('The path of the metrics.'),
   config_file: text('the path of a file or null')
     .nullable()
@@ -165,7 +161,7 @@ export function fileOf<T extends Readonly<Record<string, ConfigSection>>>(sectio
     api: optional(Api).describe('The service and the API key.'),
     budget: optional(Budget).describe('How much of the limits the exporter may use. See docs/budget.md.'),
     chains: Chains.prefault({ mainnet: {} }).describe(
-      'The chains to monitor; mainnet by default. If you set this, only the chains that you list are monitored. A chain without settings uses the defaults.',
+      'The chains to monitor; mainnet by default. If you set this, list every chain.',
     ),
     ...(Object.fromEntries(schemas) as { [K in keyof T]: T[K]['schema'] }),
     state: optional(State).describe('Where the exporter stores its state.'),

@@ -29,8 +29,10 @@ export interface LoadOptions {
   readonly overrides?: readonly Override[];
   readonly env: Environment;
   readonly hostname?: string;
-  /** For programs that send no requests: whatever is configured about a key is ignored. Otherwise it is required. */
+  /** For programs that need no key: whatever is configured about one is ignored. Otherwise it is required. */
   readonly keyless?: boolean;
+  /** For programs that send no requests, proxies are ignored too. Default: as `keyless`. */
+  readonly isOffline?: boolean;
 }
 
 export interface Loaded<C> {
@@ -52,7 +54,7 @@ export interface Loaded<C> {
 export async function load<C extends CommonConfig>(
   schema: z.ZodType<C>,
   sections: readonly ConfigSection<C>[],
-  { file, env, keyless = false, ...given }: LoadOptions,
+  { file, env, keyless = false, isOffline = keyless, ...given }: LoadOptions,
 ): Promise<Loaded<C>> {
   const keyFile = keyless ? undefined : nonEmpty(env, KEY_FILE_VARIABLE);
   const overrides = [...(given.overrides ?? [])];
@@ -64,10 +66,8 @@ export async function load<C extends CommonConfig>(
   const written = withAbsolutePaths(override(withAbsolutePaths(inFile, folder), overrides), process.cwd());
   const { value, findings: fileFindings } = await withFiles(written, folder, sections);
   const parsed = schema.safeParse(value, { jitless: true });
-  // For programs that send no requests, the related environment variables are ignored too.
-  const requestEnv = keyless ? {} : env;
-  const { key, findings } = await findKey(value, requestEnv, keyFile ?? valueAt(inFile, ['api', 'key_file']));
-  const { proxies, findings: proxyFindings } = findProxies(requestEnv);
+  const { key, findings } = await findKey(value, keyless ? {} : env, keyFile ?? valueAt(inFile, ['api', 'key_file']));
+  const { proxies, findings: proxyFindings } = findProxies(isOffline ? {} : env);
   const { mistakes: webMistakes, findings: webFindings, ...web } = await readWeb(value);
   const inValues = [
     ...schemaFindings(parsed, value, override(document.written, overrides)),

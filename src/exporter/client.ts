@@ -130,7 +130,7 @@ export function routesOf(config: Config): (endpoint: Endpoint, chain: Chain | un
   return (endpoint, chain) => routeOf(options, { endpoint, ...(chain && { chain }) });
 }
 
-function apiOptionsOf({ config, key }: Settings): ApiOptions {
+export function apiOptionsOf({ config, key }: Pick<Settings, 'config'> & { readonly key?: string }): ApiOptions {
   return {
     baseUrl: config.api.baseUrl,
     v1BaseUrls: Object.fromEntries(config.chains.map(({ name, v1BaseUrl }) => [name, v1BaseUrl])),

@@ -122,6 +122,7 @@ export class Exporter implements Pages {
     this.#scheduler = new Scheduler(this.#setup.sources, known.entries, {
       api,
       clock,
+      heldTime: limiter.heldTime,
       log,
       store: { save: (id, entry) => this.#save(id, entry) },
       budgetView: () => budgetViewOf(this.#setup, limiter.settleLedger(), clock.now()),
@@ -362,7 +363,7 @@ export class Exporter implements Pages {
   }
 
   #snapshot(): Snapshot {
-    const time = this.#scheduler.heldTime.time();
+    const time = this.#client.limiter.heldTime.time();
     const { now } = time;
     const ledger = this.#client.limiter.settleLedger();
     return {

@@ -35,9 +35,7 @@ export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
 const name = z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' });
 export const names = z.array(name, { error: 'a list of names' });
 
-export const enabled = flag
-  .prefault(true)
-  .describe('false: the exporter sends no requests for this source and exposes no series of it.');
+export const enabled = flag.prefault(true).describe('false: no requests for this source and no series of it.');
 
 /** The section of a source whose data change about once a day. */
 export const daily = optional(

@@ -24,14 +24,14 @@ export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): st
   return JSON.stringify(rewardsAnswer(earned, range));
 }
 
-/** POST /api/v2/ethereum/validators/performance-list (api-facts 11.4). */
+/** POST /api/v2/ethereum/validators/performance-list (api-facts 11.5). */
 export function epochPerformance(sandbox: Sandbox, asked: EpochBody, now: UnixMs): string {
   return epochPage(sandbox, asked, now, ({ duties, rewards }, range) =>
     performanceAnswer(duties, scoresOf(rewards), range),
   );
 }
 
-/** POST /api/v2/ethereum/validators/rewards-list (api-facts 11.4). */
+/** POST /api/v2/ethereum/validators/rewards-list (api-facts 11.5). */
 export function epochRewards(sandbox: Sandbox, asked: EpochBody, now: UnixMs): string {
   return epochPage(sandbox, asked, now, ({ rewards }, range) => rewardsAnswer(rewards, range));
 }

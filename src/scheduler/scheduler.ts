@@ -3,7 +3,7 @@ import type { Read, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
 import { type Clock, Nap } from '../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
-import { HeldTime } from '../toolkit/lib/held-time.ts';
+import type { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { attemptOf, doubtingRefusals, type Entry, emptyEntry, sourceId } from './entry.ts';
@@ -14,6 +14,7 @@ import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } fro
 export interface SchedulerDependencies {
   readonly api: Api;
   readonly clock: Clock;
+  readonly heldTime: HeldTime;
   readonly store: { save(id: string, entry: Entry): Promise<void> };
   readonly log: Logger;
   readonly budgetView: () => BudgetView;
@@ -70,7 +71,6 @@ export class Scheduler {
   readonly #running = new Set<Promise<void>>();
   /** When the loop first found a source due and could not start its round. The earliest comes first. */
   readonly #lateSince = new Map<Task, MonotonicMs>();
-  readonly heldTime: HeldTime;
   #heartbeatAt: MonotonicMs = Number.NEGATIVE_INFINITY;
   /** Whether a read has ended since the start or the last reload. */
   #hasRun = false;
@@ -80,7 +80,6 @@ export class Scheduler {
 
   constructor(sources: readonly Source[], entries: ReadonlyMap<string, Entry>, deps: SchedulerDependencies) {
     this.#deps = deps;
-    this.heldTime = new HeldTime(deps.clock);
     this.adopt(sources, entries);
   }
 
@@ -154,7 +153,7 @@ export class Scheduler {
 
   /** Starts the rounds that are due and returns when the next one will be. */
   #startDue(signal: AbortSignal): UnixMs {
-    const time = this.heldTime.time();
+    const time = this.#deps.heldTime.time();
     const { now } = time;
     let schedules = schedulesOf(this.#tasks, this.#deps.budgetView(), time);
     let next = Number.POSITIVE_INFINITY;
@@ -214,7 +213,7 @@ export class Scheduler {
       const ids = this.entries();
       const left = known.filter((one) => ids.has(sourceId(one.source)));
       const all = left.map((one) => (one.source === source ? { source, current } : one));
-      return valueFor(schedulesOf(all, this.#deps.budgetView(), { ...this.heldTime.time(), now }, paces), source);
+      return valueFor(schedulesOf(all, this.#deps.budgetView(), { ...this.#deps.heldTime.time(), now }, paces), source);
     };
     const stop = AbortSignal.any([signal, task.stop.signal]);
     const beganAt = clock.monotonic();

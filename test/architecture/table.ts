@@ -34,7 +34,7 @@ export const PARTS_OF_SOURCES = [
 const ROWS: readonly (Omit<Row, 'packages'> & Partial<Row>)[] = [
   {
     part: 'toolkit',
-    what: 'What any exporter could use: clock, log, texts, files with lock and Redis, YAML, flags, exposition, web server.',
+    what: 'What any exporter could use: clock, log, files, Redis, YAML, flags, exposition, web server.',
     imports: [],
     packages: [
       'pino in log.ts',
@@ -47,13 +47,13 @@ const ROWS: readonly (Omit<Row, 'packages'> & Partial<Row>)[] = [
   },
   {
     part: 'facts',
-    what: 'Constants of the chains and the plans, sets of validators, the fields of the config file that several sections share, the units of metrics, versions of this program.',
+    what: 'Constants of the chains and the plans, sets of validators, shared fields of the config file, units of metrics, versions.',
     imports: ['toolkit'],
     packages: ['zod in fields.ts'],
   },
   {
     part: 'config',
-    what: 'Turns a YAML file, flags and the environment into one checked configuration. It knows no source.',
+    what: 'Turns a YAML file, flags and the environment into one checked configuration.',
     imports: ['toolkit', 'facts'],
     packages: ['zod'],
   },
@@ -140,14 +140,14 @@ const ROWS: readonly (Omit<Row, 'packages'> & Partial<Row>)[] = [
   },
   {
     part: 'sources/*/other',
-    what: 'Its reads, which turn the value and the answers to their requests into the next value, and what they share.',
+    what: 'Its reads, and what they share.',
     imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
     types: ['budget'],
     packages: ['zod in blocks.ts', 'zod in epoch-parts.ts'],
   },
   {
     part: 'sources/registry',
-    what: 'The config file with the sections of all sources, and the sources that a configuration enables. Only this part imports the folders of sources.',
+    what: 'The whole config file, and the sources that it enables. Only this part imports the folders of sources.',
     imports: [
       'sources',
       'sources/*/config',

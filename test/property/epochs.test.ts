@@ -80,7 +80,8 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const SERVICE = { 'x-beaconchain-version': '1' };
 
-function faulty(fault: Fault, good: Written): Written | 'away' {
+/** `other`: the answer about the epoch before. */
+function faulty(fault: Fault, good: Written, other: Written): Written | 'away' {
   switch (fault) {
     case 'good':
       return good;
@@ -92,13 +93,12 @@ function faulty(fault: Fault, good: Written): Written | 'away' {
       return { status: 404, headers: SERVICE, body: '{"error":"not yet"}' };
     case 'bad_request':
       return { status: 400, headers: SERVICE, body: '{"error":"no"}' };
-    case 'not_final':
-      return { ...good, body: good.body.replaceAll('"finalized"', '"not_finalized"') };
+    case 'not_final': {
+      const earlier = good.body.replaceAll(/"(reward|included)":("?)\d+/g, '"$1":$20');
+      return { ...good, body: earlier.replaceAll('"finalized"', '"not_finalized"') };
+    }
     case 'other':
-      return {
-        ...good,
-        body: good.body.replaceAll(/"epoch":\{"start":\d+,"end":\d+\}/g, '"epoch":{"start":7,"end":7}'),
-      };
+      return other;
     case 'cut':
       return { ...good, body: good.body.slice(0, good.body.length / 2) };
   }
@@ -236,7 +236,9 @@ describe('fuzz epochs', PATIENT, () => {
               requests += 1;
               const told =
                 good.status === 200 ? { ...good, body: withOdd(seed, part, good.body) } : { ...good, headers: SERVICE };
-              return faulty(queue.shift() ?? 'good', told);
+              const before = JSON.stringify({ ...JSON.parse(body), epoch: JSON.parse(body).epoch - 1 });
+              const other = contentOf(sandbox, { method, path, headers, body: before }, 'mainnet', now);
+              return faulty(queue.shift() ?? 'good', told, { ...other, headers: SERVICE });
             }, now);
             const finality = { at: epochEnd('mainnet', finalized), readAt: now };
             const after = await round(source, api, entry, { now, inputs: { finality }, tried });

@@ -67,16 +67,21 @@ function mostRequests({ chains }: Config): number {
   return MAX_OF_ACCOUNT + MAX_PER_CHAIN * chains.length;
 }
 
-/** Prints the highest cost, and asks the user. @throws UsageError if there is no terminal on which it could ask */
-export async function mayProbe(config: Config, isAgreed: boolean): Promise<boolean> {
+export function hostsOf({ api, chains }: Config): string {
+  return [...new Set([api.baseUrl, ...chains.map(({ v1BaseUrl }) => v1BaseUrl)])].join(' and ');
+}
+
+export function costOfProbe(config: Config): string {
+  return `at most ${mostRequests(config)} requests to ${hostsOf(config)}, which count against your quota`;
+}
+
+/** Prints what it will send, and asks the user. @throws UsageError if there is no terminal on which it could ask */
+export async function mayProbe(cost: string, isAgreed: boolean): Promise<boolean> {
   const { stdin, stderr } = process;
   if (!isAgreed && !(stdin.isTTY && stderr.isTTY)) {
     throw new UsageError('--probe asks before it sends requests, and there is no terminal. Add --yes to send them');
   }
-  const hosts = new Set([config.api.baseUrl, ...config.chains.map(({ v1BaseUrl }) => v1BaseUrl)]);
-  stderr.write(
-    `Sends at most ${mostRequests(config)} requests to ${[...hosts].join(' and ')}, which count against your quota.\n`,
-  );
+  stderr.write(`Sends ${cost}.\n`);
   if (isAgreed) return true;
   using terminal = createInterface({ input: stdin, output: stderr });
   return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());

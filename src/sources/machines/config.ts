@@ -13,18 +13,18 @@ export const schema = optional(
     stale_after: autoOrDuration(SECOND)
       .prefault('auto')
       .describe(
-        'The age at which the values of a silent machine are withdrawn; last_seen remains. auto: 10m or 2 x effective interval + 3m, whichever is longer.',
+        'The age at which the values of a silent machine are withdrawn. auto: 10m or 2 x effective interval + 3m, whichever is longer.',
       ),
     forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
     expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
     include: names.prefault([]).describe('Show only these machines and the expected ones. Empty: all machines.'),
-    exclude: names.prefault([]).describe('Machines that are out of service. They have no series and no alerts.'),
+    exclude: names.prefault([]).describe('Machines out of service: no series, no alerts.'),
     max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
     chain: z
       .enum(['auto', ...CHAIN_NAMES], { error: either(['auto', ...CHAIN_NAMES]) })
       .prefault('auto')
       .describe(
-        "The chain of machines that match no rule. auto: that of the machine's own node, found from two reports of its head slot; the first chain until then.",
+        "The chain of machines that match no rule. auto: that of the machine's own node; the first chain until it is known.",
       ),
     chain_rules: z
       .array(

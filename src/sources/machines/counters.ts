@@ -10,7 +10,7 @@ const [FELL, ROSE] = ['fell without a reboot', 'rose faster than the CPUs allow'
  * one record of each process a minute. Each client pushes one of its host, and hosts or nodes can share a name.
  */
 export const COUNTERS = {
-  cpu: { process: 'system', fields: /^cpu_node_/, why: `CPU ${FELL}` },
+  cpu: { process: 'system', fields: /^cpu_node_/, why: 'CPU jumped without a reboot' },
   disk: { process: 'system', fields: /^disk_node_(io|reads|writes)_/, why: `disk ${FELL}` },
   network: { process: 'system', fields: /^network_node_/, why: `network ${FELL}` },
   validator: { process: 'validator', fields: /^cpu_process_/, why: `validator process ${ROSE}` },
@@ -23,6 +23,8 @@ const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
 /** Counters are cut to whole seconds, and are read a little before the time is. */
 const UNEVEN_SECONDS = 2;
+/** If it is unknown how many a machine has, and more than any machine has. */
+const [MOST_THREADS, MOST_OF_HOST] = [256, 1024];
 /** Linux takes back seconds of idle and iowait time. */
 const TAKEN_BACK = 10;
 /** Gauges that pushers of one host report differently. */
@@ -36,18 +38,21 @@ export function learnFromCounters(machine: Machine, one: MachineRecord, isFast: 
 
 /**
  * Notes the sets of counters that another pusher reported. Those of a host fall only when it boots. The CPU time of a process
- * falls whenever that starts, but from the second pusher back to the first it rises faster than the CPUs allow.
+ * falls whenever that starts. From the second pusher back to the first, CPU time rises faster than the CPUs allow.
  */
 function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: boolean): Learned {
   const { [process]: held, system, learned = {} } = machine;
   if (!held) return learned;
   const { timestamp: at } = record;
-  const mostCpu =
-    (isFast ? Number.POSITIVE_INFINITY : at - held.timestamp + UNEVEN_SECONDS) * (system?.cpu_threads || 256);
+  // In a container a host can report fewer threads than its CPU time is of.
+  const threads = process === 'system' ? MOST_OF_HOST : system?.cpu_threads;
+  const mostCpu = (isFast ? Infinity : at - held.timestamp + UNEVEN_SECONDS) * (threads || MOST_THREADS);
   const isOfAnother = (field: string): boolean => {
-    if (process === 'system') return !hasBooted(held, record) && growth(held, record, field) < -TAKEN_BACK;
-    return field === 'cpu_process_seconds_total' && growth(held, record, field) > mostCpu;
+    const by = growth(held, record, field);
+    if (field.startsWith('cpu_') && by > mostCpu) return true;
+    return process === 'system' && by < -TAKEN_BACK;
   };
+  if (hasBooted(held, record)) return learned;
   const fell = { ...learned.fell };
   for (const [set, { process: of, fields }] of Object.entries(COUNTERS)) {
     if (of !== process || !Object.keys(record).some((field) => fields.test(field) && isOfAnother(field))) continue;
@@ -57,15 +62,32 @@ function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: 
   return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
 }
 
+/** What grows while a machine runs. */
+const GROWING = ['cpu_node_system_seconds_total', 'cpu_process_seconds_total', 'sync_beacon_head_slot'];
+
+/**
+ * Whether the machine pushed the record before the one that is held. The service has the records of a fast clock until their
+ * time has passed, and once the clock is set right, the times do not tell them from newer ones: the contents do.
+ */
+export function isBeforeHeld(machine: Machine | undefined, [process, record]: MachineRecord): boolean {
+  const { [process]: held, learned } = machine ?? {};
+  const { ahead, queued } = learned ?? {};
+  const { timestamp: at } = record;
+  if (!held || at > (queued?.[process] ?? 0)) return false;
+  // Setting the clock right moves the boot time, too.
+  if (ahead?.[process] !== undefined && hasBooted(held, record)) return false;
+  const grown = GROWING.map((field) => growth(held, record, field));
+  return at === ahead?.[process] || (grown.some((by) => by < 0) && !grown.some((by) => by > 0));
+}
+
 /** NaN if one has no value: its absence costs that counter alone. */
 function growth(held: object, record: object, field: string): number {
   const [before, after] = [held, record].map((one) => (one as Record<string, number | null>)[field] ?? Number.NaN);
   return Number(after) - Number(before);
 }
 
-function hasBooted(held: SystemRecord, record: SystemRecord): boolean {
-  const [before, after] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
-  return before != null && after != null && Math.abs(after - before) > SAME_BOOT_SECONDS;
+function hasBooted(held: object, record: object): boolean {
+  return Math.abs(growth(held, record, 'misc_node_boot_ts_seconds')) > SAME_BOOT_SECONDS;
 }
 
 /** NTP and Lodestar move a boot time by seconds. */

@@ -4,7 +4,7 @@ import { elapsed, type Milliseconds, type UnixMs } from '../../toolkit/lib/time.
 import type { SourceEvent, Timing } from '../read.ts';
 import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
-import { COUNTERS, hasFallen, isNameShared } from './counters.ts';
+import { COUNTERS, hasFallen, isBeforeHeld, isNameShared } from './counters.ts';
 import { type EVENTS, warning } from './events.ts';
 import { afterRecords, isAhead, secondsAhead } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
@@ -56,13 +56,12 @@ export function withRecords(
   return { ...before, machines: kept.map(({ machine }) => machine), dropped: names.size - kept.length, asked };
 }
 
-/** The machine after the records that are newer than its own. Reading a record of a fast clock again is no sign of life. */
+/** The machine after the records that are newer than its own. */
 function withNewer(machine: Machine, now: UnixMs, records: readonly MachineRecord[] = []): Machine {
-  const { ahead = {} } = machine.learned ?? {};
-  const again = new Set(records.flatMap(([process, { timestamp }]) => (timestamp === ahead[process] ? [process] : [])));
-  const since = (one: MachineRecord): number | false | undefined =>
-    isAhead(one, now) ? again.has(one[0]) && ahead[one[0]] : machine[one[0]]?.timestamp;
-  const newer = records.filter((one) => one[1].timestamp > (since(one) || 0));
+  const newer = records.filter((one) => {
+    const isLater = isAhead(one, now) || one[1].timestamp > (machine[one[0]]?.timestamp ?? 0);
+    return isLater && !isBeforeHeld(machine, one);
+  });
   return afterRecords(machine, newer, now);
 }
 

@@ -21,12 +21,17 @@ export function isAhead([, { timestamp }]: MachineRecord, now = Number.POSITIVE_
 
 export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): Machine {
   const [process, record] = one;
-  const { [process]: was, ...others } = before.learned?.ahead ?? {};
+  const { [process]: was, ...ahead } = before.learned?.ahead ?? {};
+  const { [process]: until = 0, ...queued } = before.learned?.queued ?? {};
   const isFast = isAhead(one, now);
-  const ahead = isFast ? { ...others, [process]: record.timestamp } : others;
   const counted = isFast ? { ...record, timestamp: Math.floor(Number(now) / 1000) } : record;
-  const { ahead: _, ...learned } = learn(before, [process, counted] as MachineRecord, isFast || was !== undefined);
-  return { ...before, [process]: counted, learned: { ...learned, ...(Object.keys(ahead).length > 0 && { ahead }) } };
+  const last = Math.max(until, isFast ? record.timestamp : 0);
+  const learned: Learned = {
+    ...learn(before, [process, counted] as MachineRecord, isFast || was !== undefined),
+    ahead: isFast ? { ...ahead, [process]: record.timestamp } : ahead,
+    queued: last > counted.timestamp ? { ...queued, [process]: last } : queued,
+  };
+  return { ...before, [process]: counted, learned };
 }
 
 /** By how much the clock of the machine is fast, if these records show it. */

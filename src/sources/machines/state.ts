@@ -39,6 +39,8 @@ export const Learned = z.object({
   fuller: SystemRecord.exactOptional(),
   /** The times that the held records have by the clock of the machine, if it is fast: they count with that of a sweep. */
   ahead: z.partialRecord(z.enum(PROCESSES), z.number()).exactOptional(),
+  /** The latest times of records by a fast clock: until then the service has them, also after the clock was set right. */
+  queued: z.partialRecord(z.enum(PROCESSES), z.number()).exactOptional(),
 });
 export type Learned = z.infer<typeof Learned>;
 

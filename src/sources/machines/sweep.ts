@@ -54,13 +54,13 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const times = { beganAt: Math.floor(began() / 1000), ...(range.start < range.newFrom && { lateAt: began() }) };
   const live = liveOf(options, previous, timing);
   const [silentMs, half] = [silentAfter(options, timing), live.length / 2];
-  const left = absentProcesses(live, swept.records, silentMs, timing);
-  const named = await readAbsent(context, { ...swept, left }, half, (those) => rangeOfAbsent(those, range, timing.now));
-  // A fast clock can hide a machine: before it would be silent, it is searched once, unless other records came late.
-  const isLate = named.records.length > swept.records.length;
-  const lost = isLate ? [] : absentProcesses(live, named.records, silentMs, timing, previous.beganAt ?? 0);
+  const left = absentProcesses(live, swept.records, silentMs, timing, previous.beganAt);
+  const named = await readAbsent(context, { ...swept, left }, half, (those, isByName) =>
+    rangeOfAbsent(those, range, timing.now, isByName),
+  );
+  const beyond = beyondRange(live, named.records, range, silentMs);
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
-  const { records, failure } = await readAbsent(context, { ...named, left: lost }, half, () => dayAhead);
+  const { records, failure } = await readAbsent(context, { ...named, left: beyond }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
   const value = { ...withRecords(options, previous, records, { ...timing, now: api.now() }), ...(isComplete && times) };
@@ -118,38 +118,61 @@ export interface AbsentProcess {
   readonly name: string;
   readonly seen: UnixSeconds;
   readonly process: MachineRecord[0];
+  /** The next sweep would make its machine silent, and none did before. A fast clock can hide it: it is searched ahead, once. */
+  readonly isLast?: boolean;
 }
 
-type SpanOf = (left: readonly AbsentProcess[]) => Span;
+type SpanOf = (left: readonly AbsentProcess[], isByName: boolean) => Span;
 
 /**
  * The processes of live machines that are not among the records, and whose newest record is older than half of `silentMs`,
  * or would make them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back.
  * Machines that were last seen together follow each other, so that few known records are read again.
- * @param since Only those that the next sweep would make silent, and that none did before this time
+ * @param beganAt When the last complete sweep began
  */
 export function absentProcesses(
   live: readonly Machine[],
   records: readonly MachineRecord[],
   silentMs: Milliseconds,
   { now, intervalMs }: Timing,
-  since?: UnixSeconds,
+  beganAt: UnixSeconds = 0,
 ): AbsentProcess[] {
   const found = namesIn(records);
   const lastMs = silentMs - (1 + JITTER) * intervalMs;
-  const least = since === undefined ? Math.min(silentMs / 2, lastMs) : lastMs;
+  const ageOf = (machine: Machine): Milliseconds => now - lastSeen(machine) * 1000;
   return live
-    .filter((machine) => !found.has(machine.name) && now - lastSeen(machine) * 1000 > least)
-    .filter((machine) => lastSeen(machine) + least / 1000 >= (since ?? 0))
-    .flatMap((machine) =>
-      PROCESSES.flatMap((process) => {
-        const held = machine[process];
-        // One that became silent before the machine did is not looked for.
-        if (!held || (lastSeen(machine) - held.timestamp) * 1000 > silentMs) return [];
-        return [{ name: held.machine ?? '', seen: held.timestamp, process }];
-      }),
-    )
+    .filter((machine) => !found.has(machine.name) && ageOf(machine) > Math.min(silentMs / 2, lastMs))
+    .flatMap((machine) => {
+      const isLast = ageOf(machine) > lastMs && lastSeen(machine) + lastMs / 1000 >= beganAt;
+      return processesOf(machine, silentMs).map((one) => ({ ...one, isLast }));
+    })
     .sort((a, b) => a.seen - b.seen);
+}
+
+/** One that became silent before the machine did is not looked for. */
+function processesOf(machine: Machine, silentMs: Milliseconds): AbsentProcess[] {
+  return PROCESSES.flatMap((process) => {
+    const held = machine[process];
+    if (!held || (lastSeen(machine) - held.timestamp) * 1000 > silentMs) return [];
+    return [{ name: held.machine ?? '', seen: held.timestamp, process }];
+  });
+}
+
+/**
+ * Machines whose newest records may be beyond the range, because their clock is fast. If that is not known yet, the newest
+ * that is found lies at the end of the range. Only a sweep for late records looks for those.
+ */
+function beyondRange(
+  live: readonly Machine[],
+  records: readonly MachineRecord[],
+  range: SweepRange,
+  silentMs: Milliseconds,
+): AbsentProcess[] {
+  const foundAfter = (at: UnixSeconds) => namesIn(records.filter(([, { timestamp }]) => timestamp > at));
+  const beyond = foundAfter(range.end);
+  const atEnd = range.start < range.newFrom ? foundAfter(range.end - MAX_SWEPT_SECONDS) : new Set();
+  const isHidden = (one: Machine): boolean => Object.keys(one.learned?.ahead ?? {}).length > 0 || atEnd.has(one.name);
+  return live.filter((one) => isHidden(one) && !beyond.has(one.name)).flatMap((one) => processesOf(one, silentMs));
 }
 
 function namesIn(records: readonly MachineRecord[]): Set<string> {
@@ -202,20 +225,29 @@ async function readNewest(
   names?: readonly string[],
 ): Promise<Search> {
   let { left } = search;
-  const range = spanOf(left);
+  const range = spanOf(left, names !== undefined);
   const found = await readPages(context, { range, names }, search, ({ records, cursor }) => {
     const before = left.length;
-    const here = new Set(records.map(([process, { machine }]) => `${process} ${machineName(machine)}`));
-    left = left.filter(({ name, process }) => !here.has(`${process} ${machineName(name)}`));
+    // The newest of each comes first. A search for several names also finds records that are known.
+    const here = new Map(
+      records.toReversed().map((one) => [`${one[0]} ${machineName(one[1].machine)}`, one[1].timestamp]),
+    );
+    left = left.filter(({ name, process, seen }) => !((here.get(`${process} ${machineName(name)}`) ?? 0) > seen));
     const isLast = namesOf(left).length <= enough || (records.length > 0 && left.length === before);
-    if (!cursor) left = [];
+    if (!cursor) left = names ? [] : left.filter((one) => one.isLast);
     return isLast;
   });
   return { ...found, left };
 }
 
 /** The range of their records that the sweep has not read. The first one was unseen for longest. */
-export function rangeOfAbsent([oldest]: readonly AbsentProcess[], { newFrom }: SweepRange, now: UnixMs): Span {
+export function rangeOfAbsent(
+  those: readonly AbsentProcess[],
+  { newFrom, end }: SweepRange,
+  now: UnixMs,
+  isByName: boolean,
+): Span {
   const kept = Math.floor(now / 1000) - RECORDS_KEPT_SECONDS;
-  return { start: Math.max(Math.floor(oldest?.seen ?? 0) + 1, kept), end: newFrom };
+  const start = Math.max(Math.floor(those[0]?.seen ?? 0) + 1, kept);
+  return { start, end: isByName && those.some(({ isLast }) => isLast) ? end + SECONDS_PER_DAY : newFrom };
 }

@@ -6,9 +6,7 @@ export const schema = optional(
     enabled,
     interval: duration(SECOND)
       .prefault('65s')
-      .describe(
-        'The polling interval. The budget may stretch it. The default is slightly longer than the minute for which the service caches a response.',
-      ),
+      .describe('The polling interval. The budget may stretch it. The service caches a response for a minute.'),
     catch_up: duration(0)
       .prefault('7d')
       .describe('How far back finalized epochs are read after the exporter was stopped.'),

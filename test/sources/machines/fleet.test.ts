@@ -86,7 +86,7 @@ describe('sources/machines/fleet', () => {
       ['', 'validator'],
       ['unnamed', 'node'],
     ]);
-    expect(rangeOfAbsent(absent, RANGE, NOW)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
+    expect(rangeOfAbsent(absent, RANGE, NOW, true)).toEqual({ start: SECONDS - 399, end: RANGE.newFrom });
   });
 });
 
@@ -118,7 +118,7 @@ describe('sources/machines/sweep', () => {
     };
     expect(at(SECONDS - DAY / 500)).toEqual(['m0']);
     expect([at(), at(SECONDS + 1)]).toEqual([[], []]);
-    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400, process: 'node' }], RANGE, NOW);
+    const { start } = rangeOfAbsent([{ name: 'a', seen: SECONDS - 40 * 86_400, process: 'node' }], RANGE, NOW, true);
     expect(start).toBe(SECONDS - 31 * 86_400);
   });
 

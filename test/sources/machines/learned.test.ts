@@ -175,12 +175,20 @@ describe('sources/machines/learned', () => {
         expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
         const again = [...system(field, [more, less, more]), ...system(field, [less], 31)];
         expect([90, 91].map((minute) => withheld(again, minute))).toEqual([[set], []]);
-        expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 62)], 72)).toEqual([]);
+        expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 63)], 73)).toEqual([]);
         const reboot = of('system', 1, { [field]: less, misc_node_boot_ts_seconds: START + 30 });
         expect(withheld([...system(field, [more]), reboot], 1)).toEqual([]);
-        expect(withheld(system(field, [less, more, more - 10]), 2)).toEqual([]);
+        expect(withheld(system(field, [more, more - 10]), 1)).toEqual([]);
       },
     );
+
+    it('cpu of a host that rises too fast is withheld, too, however few threads a container reports', () => {
+      const rise = (by: number) => [
+        ...system('cpu_threads', [1]),
+        ...system('cpu_node_idle_seconds_total', [100, 100 + by], 1),
+      ];
+      expect([60 * 512, 229_952].map((by) => withheld(rise(by), 2))).toEqual([[], ['cpu']]);
+    });
 
     it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {
       const sets = (minute: number, ...values: number[]): string[] => {

@@ -120,40 +120,92 @@ describe('sources/machines/sweep', () => {
     }
   });
 
-  it.each(['arrivedAt', 'time'] as const)(
-    'a machine whose clock is an hour fast is silent only if it dies, if the service compares %s',
-    async (compared) => {
-      /** For each minute: the silence, by how much the clock is fast, and the requests up to a day ahead. */
-      const story = async (lastPush: number): Promise<[silence: number, ahead: number, asks: number][]> => {
-        const pushes = Array.from({ length: lastPush + 1 }, (_, i) => {
-          const arrivedAt = SECONDS + (lastPush - i) * 60;
-          return { arrivedAt, time: arrivedAt + (lastPush - i >= 5 && lastPush - i < 30 ? 3_600 : 0) };
+  describe.each(['arrivedAt', 'time'] as const)('if the service compares %s', (compared) => {
+    /** For each minute: silence, by how much the clock is fast, requests up to a day ahead, minute of the push, events. */
+    type Seen = [silence: number, ahead: number, asks: number, pushed: number, events: string[]];
+    async function story(lastPush: number, fast: { seconds: number; from: number; until: number }): Promise<Seen[]> {
+      const pushes = Array.from({ length: lastPush + 1 }, (_, i) => {
+        const [minute, arrivedAt] = [lastPush - i, SECONDS + (lastPush - i) * 60];
+        const isFast = minute >= fast.from && minute < fast.until;
+        return { minute, arrivedAt, time: arrivedAt + (isFast ? fast.seconds : 0) };
+      }).sort((a, b) => b[compared] - a[compared]);
+      let value = EMPTY;
+      const states: Seen[] = [];
+      for (let now = NOW; now <= NOW + 90 * MINUTE; now += MINUTE) {
+        const at = now / 1_000;
+        const api = fakeApi(({ body }) => {
+          const { start, end } = (body as MetricsRequest).range.timestamp;
+          const found = pushes.filter((one) => one.arrivedAt <= at && one[compared] >= start && one[compared] <= end);
+          const record = ({ time, minute, arrivedAt }: (typeof pushes)[number]) =>
+            systemRecord({
+              timestamp: time,
+              cpu_node_system_seconds_total: 60 * minute,
+              // Linux moves it with the clock.
+              misc_node_boot_ts_seconds: SECONDS - 90_000 + time - arrivedAt,
+            });
+          return machinesPage({ system: found.slice(0, 10).map(record) });
         });
-        let value = EMPTY;
-        const states: [number, number, number][] = [];
-        for (let now = NOW; now <= NOW + 45 * MINUTE; now += MINUTE) {
-          const at = now / 1_000;
-          const api = fakeApi(({ body }) => {
-            const { start, end } = (body as MetricsRequest).range.timestamp;
-            const found = pushes.filter((one) => one.arrivedAt <= at && one[compared] >= start && one[compared] <= end);
-            return machinesPage({ system: found.slice(0, 10).map(({ time }) => systemRecord({ timestamp: time })) });
-          });
-          ({ value } = await poll(api, value, now));
-          const far = api.requests.filter(({ body }) => (body as MetricsRequest).range.timestamp.end > at + 3_600);
-          const [machine = { name: '' }] = value.machines;
-          states.push([at - lastSeen(machine), secondsAhead(machine), far.length]);
-        }
-        return states;
-      };
-      const live = await story(45);
+        const result = await poll(api, value, now);
+        ({ value } = result);
+        const far = api.requests.filter(({ body }) => (body as MetricsRequest).range.timestamp.end > at + 3_600);
+        const [machine = { name: '', system: undefined }] = value.machines;
+        const pushed = Number(machine.system?.cpu_node_system_seconds_total) / 60;
+        const events = result.events.map(({ type }) => type);
+        states.push([at - lastSeen(machine), secondsAhead(machine), far.length, pushed, events]);
+      }
+      return states;
+    }
+
+    it('a machine whose clock is an hour fast is silent only if it dies', async () => {
+      const live = await story(90, { seconds: 3_600, from: 5, until: 30 });
       expect(Math.max(...live.map(([silence]) => silence))).toBeLessThan(10 * 60);
-      expect(live[20]?.[1]).toBeGreaterThan(3_600 - 10 * 60);
-      expect(live.at(-1)?.[1]).toBe(0);
-      const dead = await story(20);
-      expect(dead.at(-1)?.[0]).toBeGreaterThan(20 * 60);
-      expect(dead.slice(23).filter(([, , asks]) => asks > 0)).toHaveLength(1);
-    },
-  );
+      expect(live[20]?.[1]).toBe(3_600);
+      expect(live[45]?.[1]).toBe(0);
+      const dead = await story(20, { seconds: 3_600, from: 5, until: 30 });
+      expect(dead.at(-1)?.[0]).toBe(70 * 60);
+      expect(dead.slice(40).filter(([, , asks]) => asks > 0)).toEqual([]);
+    });
+
+    // The records that it pushed before are then in the range of each sweep.
+    it.each([
+      [360, 0],
+      [1_200, 5],
+    ])('a clock that stays %i s fast is told, and no older record counts', async (seconds, from) => {
+      const live = await story(90, { seconds, from, until: 75 });
+      expect(live.flatMap(([, , , , events]) => events)).toEqual(['clock_fast']);
+      for (const [minute, [silence, ahead, , pushed]] of live.entries()) {
+        // The hourly sweep for late records finds a clock that a sweep hardly misses.
+        if (minute > 60) expect([silence, ahead, pushed]).toEqual([0, minute < 75 ? seconds : 0, minute]);
+      }
+      const dead = await story(70, { seconds, from, until: 75 });
+      expect(dead.slice(70).map(([silence]) => silence)).toEqual(Array.from({ length: 21 }, (_, i) => i * 60));
+    });
+  });
+
+  // The search for both finds the last record of the second one, which is known.
+  it('finds two machines whose clocks became an hour fast in the same minute', async () => {
+    let value = EMPTY;
+    for (let now = NOW; now <= NOW + 15 * MINUTE; now += MINUTE) {
+      const found = ['a', 'b'].flatMap((machine, i) =>
+        Array.from({ length: 16 }, (_, minute) => {
+          const arrivedAt = SECONDS + (15 - minute) * 60 - 50 * i;
+          return { machine, arrivedAt, timestamp: arrivedAt + (minute < 12 ? 3_600 : 0) };
+        }),
+      );
+      const api = fakeApi(({ body }) => {
+        const { range, machines: names = ['a', 'b'] } = body as MetricsRequest;
+        const { start, end } = range.timestamp;
+        const isIn = ({ machine, arrivedAt, timestamp }: (typeof found)[number]): boolean =>
+          names.includes(machine) && arrivedAt <= now / 1_000 && timestamp >= start && timestamp <= end;
+        const system = found
+          .filter(isIn)
+          .map(({ arrivedAt, ...one }) => systemRecord({ ...one, cpu_cores: arrivedAt }));
+        return machinesPage({ system });
+      });
+      ({ value } = await poll(api, value, now));
+    }
+    expect(value.machines.map(secondsAhead)).toEqual([3_600, 3_550]);
+  });
 
   it('takes a record by the clock after its answer, which can show that our clock was slow', async () => {
     const api = fakeApi(() => {
@@ -221,13 +273,14 @@ describe('sources/machines/sweep', () => {
     }
 
     it('requests live machines that the sweep missed, from the oldest of their last records on', async () => {
-      const body = (start: number, machines = ['a']): unknown => ({
-        range: { timestamp: { start, end: SECONDS - 75 } },
+      const body = (start: number, machines = ['a'], end = SECONDS - 75): unknown => ({
+        range: { timestamp: { start, end } },
         machines,
         page_size: 10,
       });
       expect(await asked({ system: [quiet('a', 5 * MINUTE + 1)] })).toEqual([body(SECONDS - 300)]);
-      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 539)]);
+      // The next sweep would call it silent, and a fast clock could hide it.
+      expect(await asked({ system: [quiet('a', 9 * MINUTE)] })).toEqual([body(SECONDS - 539, ['a'], SECONDS + 86_700)]);
       const both = [quiet('a', 5 * MINUTE + 1), quiet('b', 6 * MINUTE - 1_999)];
       expect(await asked({ system: both })).toEqual([body(SECONDS - 358, ['b', 'a'])]);
     });
@@ -247,7 +300,9 @@ describe('sources/machines/sweep', () => {
     it('reads all machines again, as far back as that, where more than half of the live ones are missing', async () => {
       const range = { timestamp: { start: SECONDS - 539, end: SECONDS - 75 } };
       const system = [quiet('a', 9 * MINUTE), quiet('b', 6 * MINUTE)];
-      expect(await asked({ system }, {}, 1)).toEqual([{ range, page_size: 10 }]);
+      const [all, ahead] = await asked({ system }, {}, 1);
+      expect(all).toEqual({ range, page_size: 10 });
+      expect(ahead?.machines).toEqual(['a']);
       expect((await asked({ system }, {}, 2))[0]?.machines).toEqual(['a', 'b']);
     });
 

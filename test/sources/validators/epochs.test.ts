@@ -226,6 +226,11 @@ describe('every epoch of watched validators', () => {
       expect(new Set(newest.map(({ validators }) => validators[0]))).toEqual(new Set([1, 11, 13, 23]));
       owner.fault = () => undefined;
       const before = owner.part().unread;
+      // In an outage its validators are like all others.
+      owner.fault = () => BROKEN;
+      await owner.live(12);
+      expect(owner.part().unread).toBe(before);
+      owner.fault = () => undefined;
       await owner.live(3);
       expect(owner.part()).toMatchObject({ unread: before, unreadable: [], counted: owner.finalized });
     },

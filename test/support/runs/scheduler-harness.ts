@@ -4,6 +4,7 @@ import type { BudgetView } from '../../../src/scheduler/paces.ts';
 import { Scheduler, type SchedulerDependencies } from '../../../src/scheduler/scheduler.ts';
 import { type SourceView, sourceViews } from '../../../src/scheduler/schedules.ts';
 import type { Source } from '../../../src/sources/source.ts';
+import { HeldTime } from '../../../src/toolkit/lib/held-time.ts';
 import { fakeApi } from '../answers/fake-api.ts';
 import { logLines } from '../log/log-lines.ts';
 import { NOW } from '../time/timing.ts';
@@ -45,11 +46,13 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   /** The sources whose shown entry changed, in order. */
   const changes: string[] = [];
   const store: SchedulerDependencies['store'] = { save: async (id, entry) => void saved.push([id, entry]) };
+  const heldTime = new HeldTime(clock);
   const planned = () => ({ bucketOf: () => 'default', allowedPerDay, quotaOf, keyAt });
   const { budgetView = planned, ...overrides } = rest;
   const scheduler = new Scheduler(sources, entries, {
     api: fakeApi(() => ({})),
     clock,
+    heldTime,
     log,
     store,
     budgetView,
@@ -62,7 +65,7 @@ export function schedule(sources: readonly Source[], options: HarnessOptions = {
   });
   const abort = new AbortController();
   const stopped = scheduler.run(abort.signal);
-  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), scheduler.heldTime.time());
+  const views = (): SourceView[] => sourceViews(scheduler.sources(), budgetView(), heldTime.time());
   return {
     clock,
     scheduler,

@@ -28,7 +28,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['kill -9', NAMED],
   ['kill %1 %2', 'ends jobs of the terminal'],
   ['rm -r *', 'needs the folder that a block before it made'],
-  ['docker compose cp', 'the text says why not'],
   ['docker ps', MACHINE],
   ['systemctl status', MACHINE],
   ['systemctl reload prometheus *', OF_OTHERS],
