@@ -6,6 +6,7 @@ import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { BlockRewardsAnswer } from './answers/blocks.ts';
 import { DailyReturnsPage, Datapoint } from './answers/daily-returns.ts';
+import { EpochDutiesRow, EpochPage, EpochRewardsRow } from './answers/epochs.ts';
 import { Index } from './answers/fields.ts';
 import { MachineMetricsPage, MachineName, MachineNames, RECORDS } from './answers/machines.ts';
 import { NetworkPerformanceAnswer, QueuesAnswer } from './answers/network.ts';
@@ -56,6 +57,8 @@ export const PARTS = {
   status: 'the status of validators',
   performance: 'the duties of validators',
   rewards: 'the rewards of validators',
+  epoch_duties: 'the duties of validators by epoch',
+  epoch_rewards: 'the rewards of validators by epoch',
   sync_committee: 'the members of sync committees',
   proposer_slashings: 'the names of slashed proposers',
   block_rewards: 'what your blocks earned',
@@ -98,6 +101,11 @@ interface OfChain {
 
 interface OfValidators extends OfChain {
   readonly identifiers: readonly Identifier[];
+}
+
+interface EpochPageQuery extends OfValidators, Cursor {
+  readonly epoch: number;
+  readonly priority: Priority;
 }
 
 interface OfSlot extends OfChain {
@@ -212,6 +220,24 @@ export const ENDPOINTS = {
     is404None: true,
     mayBeTooLarge,
     records: {},
+  }),
+  validators_performance_list: define({
+    part: 'epoch_duties',
+    priority: ({ priority }: EpochPageQuery) => priority,
+    path: '/api/v2/ethereum/validators/performance-list',
+    body: (query: EpochPageQuery) => ({ ...selectorOf(query), epoch: query.epoch, ...pageAt(query.cursor) }),
+    envelope: EpochPage,
+    is404None: true,
+    records: { data: EpochDutiesRow },
+  }),
+  validators_rewards_list: define({
+    part: 'epoch_rewards',
+    priority: ({ priority }: EpochPageQuery) => priority,
+    path: '/api/v2/ethereum/validators/rewards-list',
+    body: (query: EpochPageQuery) => ({ ...selectorOf(query), epoch: query.epoch, ...pageAt(query.cursor) }),
+    envelope: EpochPage,
+    is404None: true,
+    records: { data: EpochRewardsRow },
   }),
   block_rewards: define({
     part: 'block_rewards',

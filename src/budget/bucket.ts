@@ -148,6 +148,8 @@ export interface Quota extends Pick<WindowNow, 'resetsAt' | 'end'> {
   readonly limit: LongWindowName | '429';
   /** What is left of the month. Infinity: the plan has no quota. */
   readonly left: number;
+  /** Whether the plan limits the requests of a month. Absent: no answer has named its limits. */
+  readonly isMonthly?: boolean;
   /** Since when the operator wants one request, due or not, to show whether the account is still the same. */
   readonly askedAt?: UnixMs | undefined;
 }
@@ -160,12 +162,14 @@ const NO_QUOTA = {
 
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
   const { askedAt } = bucket;
-  if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, askedAt };
+  const month = windowAt(bucket, 'month', options, now);
+  const plan = month ? { isMonthly: true } : Object.keys(bucket.limits).length > 0 ? { isMonthly: false } : {};
+  if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, ...plan, askedAt };
   const spent = spentWindows(bucket, options, now);
   const closedUntil = Math.max(bucket.wait.until, ...spent.map(({ resetsAt }) => resetsAt));
   const limit = spent.at(-1)?.name ?? (bucket.wait.until > now ? '429' : 'month');
-  const { left, resetsAt, end } = windowAt(bucket, 'month', options, now) ?? NO_QUOTA;
-  return { closedUntil, limit, left, resetsAt, end, askedAt };
+  const { left, resetsAt, end } = month ?? NO_QUOTA;
+  return { closedUntil, limit, left, resetsAt, end, ...plan, askedAt };
 }
 
 export function chargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {

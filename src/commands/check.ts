@@ -7,7 +7,8 @@ import { budgetViewOf, configuredPaces, type Setup, setupOf, viewsOf } from '../
 import { fingerprintOf, LEDGER, restoreEntries, type State } from '../exporter/state.ts';
 import type { Chain } from '../facts/chain.ts';
 import { STATE_VERSION } from '../facts/version.ts';
-import { sourceId } from '../scheduler/entry.ts';
+import { attemptOf, isOff, requestsPerRun, sourceId } from '../scheduler/entry.ts';
+import type { BudgetView } from '../scheduler/paces.ts';
 import { requestsPerDay, type SourceView, valueFor } from '../scheduler/schedules.ts';
 import { latenessAt } from '../sources/lateness.ts';
 import { type Inputs, NO_INPUTS } from '../sources/read.ts';
@@ -152,7 +153,8 @@ export function describeCosts(input: CheckInput): string {
   const { state, setup, now } = input;
   // The costs assume that the key is valid, whatever is known of it.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
-  const { allowedPerDay } = budgetViewOf(setup, ledger, now);
+  const budgetView = budgetViewOf(setup, ledger, now);
+  const { allowedPerDay } = budgetView;
   const paces = configuredPaces({ ...state, ledger }, setup, now);
   const costs = viewsOf({ ...state, ledger }, setup, now).map((view) => {
     return { view, configuredPerDay: costOf(valueFor(paces, view.source)) };
@@ -172,7 +174,7 @@ export function describeCosts(input: CheckInput): string {
     ...costs.flatMap(({ view: { source } }) =>
       state.entries.has(sourceId(source)) ? [] : (source.more?.assumption ?? []),
     ),
-    ...costs.flatMap(({ view }) => describeReads(view)),
+    ...costs.flatMap(({ view }) => [...describeReads(view), ...describeSpare(view, budgetView)]),
     '',
     ...(late.length > 0 ? ['How late an alert can be, if no request fails:', ...columns(late), ''] : []),
   ].join('\n');
@@ -198,9 +200,32 @@ function describeReads({ source, reads }: SourceView): string[] {
   const costs = reads.flatMap(({ read: { name }, pace }) =>
     pace.requestsPerDay > 0 ? `${name} ${perDay(pace.requestsPerDay)}` : [],
   );
-  if (source.reads.length === 1 || costs.length === 0) return [];
+  const isSingle = source.reads.filter(({ spare }) => spare === undefined).length === 1;
+  if (costs.length === 0 || (isSingle && costs.length === 1)) return [];
   const whose = `the ${spaced(source.name)}${source.chain ? ` of ${source.chain}` : ''}`;
   return [`Requests a day for ${whose}: ${costs.join(', ')}.`];
+}
+
+/** What the reads cost that are paid last, and why each is on or off. */
+function describeSpare({ source, entry, reads }: SourceView, budgetView: BudgetView): string[] {
+  return source.reads.flatMap((read) => {
+    const { name, everyMs, spare } = read;
+    if (spare === undefined) return [];
+    const pace = { intervalMs: everyMs, isStretched: false, beside: [] };
+    const price = read.price?.(pace, requestsPerRun(read, attemptOf(entry, read))) ?? 0;
+    const given = reads.find((one) => one.read === read)?.pace;
+    const why = (): string => {
+      if (isOff(entry, read)) return 'off: the service refuses this';
+      if (given?.isStretched) return `on, but cannot keep up: the others leave ${perDay(given.requestsPerDay)}`;
+      if (given) return 'on';
+      const { isMonthly } = budgetView.quotaOf(budgetView.bucketOf(source, read));
+      if (isMonthly) return 'off: the plan has a quota of a month';
+      return isMonthly === undefined
+        ? 'off until the service has named the limits'
+        : `off: more than ${spare * 100} % of the limits`;
+    };
+    return `${spaced(name)}${source.chain ? ` of ${source.chain}` : ''}: ${perDay(price)} requests a day, ${why()}.`;
+  });
 }
 
 function describeBucket({ state, setup }: CheckInput, name: string, allowed: number): string {

@@ -50,10 +50,16 @@ export function viewsOf(state: State, setup: Setup, now: UnixMs): SourceView[] {
   return sourceViews(known, budgetViewOf(setup, state.ledger, now), { now, held: now });
 }
 
-/** Pure. The paces that are configured, whatever the limits allow. */
+/** Pure. The paces that are configured, whatever the limits allow. A read that may only use a share of them is on as it is now. */
 export function configuredPaces(state: State, setup: Setup, now: UnixMs): ReturnType<typeof pacesOf> {
-  const { bucketOf } = budgetViewOf(setup, state.ledger, now);
-  return pacesOf(plannedSources(state, setup), { bucketOf, allowedPerDay: () => Number.POSITIVE_INFINITY }, now);
+  const view = budgetViewOf(setup, state.ledger, now);
+  const sources = plannedSources(state, setup);
+  const effective = pacesOf(sources, view, now);
+  const configured = pacesOf(sources, { ...view, allowedPerDay: () => Number.POSITIVE_INFINITY }, now);
+  for (const [source, paces] of configured)
+    for (const { name, spare = 1 } of source.reads)
+      if (spare < 1 && !effective.get(source)?.has(name)) (paces as Map<string, unknown>).delete(name);
+  return configured;
 }
 
 function plannedSources({ entries }: State, { sources }: Setup): PlannedSource[] {

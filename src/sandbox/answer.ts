@@ -8,6 +8,7 @@ import {
   accepted,
   BlockRewardsBody,
   DailyReturnsBody,
+  EpochBody,
   MachineMetricsBody,
   MachineNamesBody,
   NetworkPerformanceBody,
@@ -16,7 +17,7 @@ import {
   ValidatorsBody,
 } from './body.ts';
 import { dailyReturns } from './daily-returns.ts';
-import { networkPerformance, performance, rewards } from './duties.ts';
+import { epochPerformance, epochRewards, networkPerformance, performance, rewards } from './duties.ts';
 import { machineMetrics, machineNames } from './machines.ts';
 import { queues } from './queues.ts';
 import { errorBody, Refusal } from './refusal.ts';
@@ -96,6 +97,8 @@ const V2: Readonly<Record<string, (body: string) => Serve>> = {
   '/api/v2/ethereum/validators': v2(ValidatorsBody, validators),
   '/api/v2/ethereum/validators/performance-aggregate': v2(AggregateBody, performance),
   '/api/v2/ethereum/validators/rewards-aggregate': v2(AggregateBody, rewards),
+  '/api/v2/ethereum/validators/performance-list': v2(EpochBody, epochPerformance),
+  '/api/v2/ethereum/validators/rewards-list': v2(EpochBody, epochRewards),
   '/api/v2/ethereum/performance-aggregate': v2(NetworkPerformanceBody, networkPerformance),
   [QUEUES]: v2(QueuesBody, queues),
 };

@@ -55,6 +55,10 @@ export const AggregateBody = z.strictObject({
 });
 export type AggregateBody = z.infer<typeof AggregateBody>;
 
+/** Of the same by epoch: one, as a bare number. */
+export const EpochBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, epoch: Natural, ...PAGE });
+export type EpochBody = z.infer<typeof EpochBody>;
+
 export const NetworkPerformanceBody = z.strictObject({ chain: ChainName, range: EvaluationWindow });
 
 /** As recorded. */

@@ -1,4 +1,4 @@
-import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
+import { CHAIN_NAMES, type Chain, epochTime } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { type SandboxAnswer, type SandboxRequest, textAnswer } from './answer.ts';
 import { type Block, blocksAt, type ChainWorld, headEpoch, headSlot, OFFENCES, proposerOf } from './chain-world.ts';
@@ -53,6 +53,15 @@ const ORDERS: Readonly<Record<string, Order>> = {
     const silences = world.silences.filter((one) => one.validator === validator && one.until > now);
     for (const silence of silences) silence.until = now;
     return `validator ${validator} of ${chain} attests again`;
+  },
+  '/-/miss': (sandbox, given, now) => {
+    const { chain, validator, world, note } = validatorIn(sandbox, given);
+    const epochs = numberFrom('epochs', given.get('epochs') ?? '1', MAX_MISSED);
+    const first = headEpoch(chain, now) + 1;
+    const [from, until] = [first, first + epochs].map((epoch) => epochTime(chain, epoch) * 1000) as [UnixMs, UnixMs];
+    world.silences.push({ validator, from, until });
+    const last = first + epochs - 1;
+    return `validator ${validator} of ${chain} misses the attestations of epochs ${first} to ${last}: each of them is final 13 to 20 minutes after its end${note}`;
   },
   '/-/change-credentials': (sandbox, given, now) => {
     const { chain, validator, world, note } = validatorIn(sandbox, given);
@@ -121,6 +130,15 @@ function validatorIn({ chains }: Sandbox, given: URLSearchParams) {
   const isWatched = watched.length === 0 || watched.includes(validator);
   const note = isWatched ? '' : `. Only a watched validator causes an alert, such as ${watched[0]}`;
   return { chain, validator, world, note };
+}
+
+/** Of a day. */
+const MAX_MISSED = 225;
+
+function numberFrom(parameter: string, text: string, max: number): number {
+  if (!/^\d{1,9}$/.test(text) || Number(text) < 1 || Number(text) > max)
+    throw new Refusal(400, `${parameter}: expected a number from 1 to ${max}`);
+  return Number(text);
 }
 
 function indexFrom(parameter: string, text: string): number {

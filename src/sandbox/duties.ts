@@ -1,7 +1,7 @@
 import { type Chain, EPOCHS_PER_DAY } from '../facts/chain.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
-import type { AggregateBody } from './body.ts';
-import { epochsRange, headEpoch } from './chain-world.ts';
+import { type AggregateBody, type EpochBody, pageOf } from './body.ts';
+import { epochsRange, finalizedEpoch, headEpoch } from './chain-world.ts';
 import { type Duties, dutiesOver, networkDutiesIn, summed } from './epoch-duties.ts';
 import { Refusal } from './refusal.ts';
 import { addedUp, type Earned, proposalReward, type Rewards, rewardsFor, type Scores, scoresOf } from './rewards.ts';
@@ -22,6 +22,47 @@ export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): st
   const { duties, rewards: earned, range } = dayOf(sandbox, asked, now);
   if (duties.assigned === 0) throw new Refusal(404);
   return JSON.stringify(rewardsAnswer(earned, range));
+}
+
+/** POST /api/v2/ethereum/validators/performance-list (api-facts 11.5). */
+export function epochPerformance(sandbox: Sandbox, asked: EpochBody, now: UnixMs): string {
+  return epochPage(sandbox, asked, now, ({ duties, rewards }, range) =>
+    performanceAnswer(duties, scoresOf(rewards), range),
+  );
+}
+
+/** POST /api/v2/ethereum/validators/rewards-list (api-facts 11.5). */
+export function epochRewards(sandbox: Sandbox, asked: EpochBody, now: UnixMs): string {
+  return epochPage(sandbox, asked, now, ({ rewards }, range) => rewardsAnswer(rewards, range));
+}
+
+interface OwnEpoch {
+  readonly duties: Duties;
+  readonly rewards: Rewards;
+}
+
+/** A row for each validator with a duty. An epoch that is not final is not found. */
+function epochPage(
+  sandbox: Sandbox,
+  asked: EpochBody,
+  now: UnixMs,
+  answerOf: (own: OwnEpoch, range: Range) => { readonly data: object },
+): string {
+  const { chain, validator, epoch } = asked;
+  const world = sandbox.chains[chain];
+  if (epoch > finalizedEpoch(world, now)) throw new Refusal(404);
+  const validators = known(sandbox, world, validator.validator_identifiers, headEpoch(chain, now));
+  const range = epochsRange(chain, epoch, epoch);
+  const { page, paging } = pageOf(asked, now, () => {
+    const duties = dutiesOver(world, validators, { start: epoch, end: epoch });
+    return validators.flatMap(({ index, publicKey, balances }, i) => {
+      const own = duties[i];
+      if (!own || own.assigned === 0) return [];
+      const { data } = answerOf({ duties: own, rewards: rewardsFor(own, balances.effective) }, range);
+      return [{ validator: { index, public_key: publicKey }, ...data }];
+    });
+  });
+  return JSON.stringify({ data: page, paging, range });
 }
 
 /** POST /api/v2/ethereum/performance-aggregate (api-facts 11.2): all validators of the chain. */

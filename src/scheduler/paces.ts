@@ -66,7 +66,11 @@ const ROUNDING = 1e-9;
  */
 export function pacesOf(
   sources: readonly PlannedSource[],
-  { bucketOf, allowedPerDay }: Pick<BudgetView, 'bucketOf' | 'allowedPerDay'>,
+  {
+    bucketOf,
+    allowedPerDay,
+    quotaOf,
+  }: Pick<BudgetView, 'bucketOf' | 'allowedPerDay'> & Partial<Pick<BudgetView, 'quotaOf'>>,
   now: UnixMs,
 ): ReadonlyMap<Source, ReadonlyMap<string, ReadPace>> {
   const members = sources.flatMap((one) => one.source.reads.map((read) => ({ one, read })));
@@ -76,15 +80,54 @@ export function pacesOf(
     const demands = [...Map.groupBy(own, ({ one }) => one)].map(([{ source, current }, reads]) =>
       demandOf(
         source,
-        reads.filter(({ read }) => !isOff(current, read)).map(({ read }) => plannedOf(read, current, now)),
+        reads
+          .filter(({ read }) => read.spare === undefined && !isOff(current, read))
+          .map(({ read }) => plannedOf(read, current, now)),
         allowed,
       ),
     );
-    for (const [source, { reads }] of plan(demands, allowed)) {
+    const planned = plan(demands, allowed);
+    for (const [source, { reads }] of planned) {
       for (const [name, pace] of reads) paces.get(source)?.set(name, pace);
     }
+    const left = Math.max(0, allowed - costOf(planned));
+    for (const { source, name, pace } of spared(own, allowed, left, quotaOf?.(bucket).isMonthly, now))
+      paces.get(source)?.set(name, pace);
   }
   return paces;
+}
+
+/**
+ * The reads that are paid from what the others leave: the first one of each source, then the second ones. Those that may take
+ * only a share of the limits share that too. While no limit is known, each stays as it was.
+ */
+function spared(
+  reads: readonly { readonly one: PlannedSource; readonly read: Read<unknown> }[],
+  allowed: number,
+  left: number,
+  isMonthly: boolean | undefined,
+  now: UnixMs,
+): { source: Source; name: string; pace: ReadPace }[] {
+  const spare = reads.filter(({ one, read }) => read.spare !== undefined && !isOff(one.current, read));
+  const rank = ({ one, read }: (typeof spare)[number]): number =>
+    spare.filter((other) => other.one === one).findIndex((other) => other.read === read);
+  let [wanted, rest] = [0, left];
+  return spare
+    .toSorted((a, b) => rank(a) - rank(b))
+    .flatMap(({ one: { source, current }, read }) => {
+      const { everyMs, name, spare: share = 1 } = read;
+      const planned = plannedOf(read, current, now);
+      const [, { requestsPerDay: price }] = paceOf(planned, everyMs, []);
+      wanted += price;
+      const isAffordable =
+        isMonthly === undefined
+          ? attemptOf(current, read).lastAttemptAt !== undefined && !planned.wasLeftOut
+          : !isMonthly && wanted * (planned.wasLeftOut ? RESUME_FACTOR : 1) <= share * allowed;
+      if (share < 1 && !isAffordable) return [];
+      const [, pace] = paceOf(planned, price > rest ? (everyMs * price) / rest : everyMs, []);
+      rest = Math.max(0, rest - pace.requestsPerDay);
+      return [{ source, name, pace }];
+    });
 }
 
 function plannedOf(read: Read<unknown>, entry: Entry, now: UnixMs): Planned {

@@ -64,7 +64,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
     const { failuresInARow } = attemptOf(entry, read);
-    const ran = await run({ ...context, stop }, begun, entry, schedule);
+    const ran = await run({ ...context, stop, leftOut }, begun, entry, schedule);
     if (!ran) break;
     entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
     events.push(...ran.events);
@@ -79,7 +79,16 @@ type Ran = Pick<Round, 'entry' | 'events'> & Ended;
 
 /** Runs one read and measures it. Undefined: the run was aborted. */
 async function run(
-  { api, clock, inputs, signal, tried, isPaceKnown, stop }: RoundContext & Pick<ReadContext, 'stop'>,
+  {
+    api,
+    clock,
+    inputs,
+    signal,
+    tried,
+    isPaceKnown,
+    stop,
+    leftOut,
+  }: RoundContext & Pick<ReadContext, 'stop' | 'leftOut'>,
   begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
   before: Entry,
   { read, pace, timing }: ReadSchedule,
@@ -99,6 +108,7 @@ async function run(
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
     isFirst: !tried.has(read.name),
     stop,
+    leftOut,
     isRefused: noted.isRefused,
     events,
   };

@@ -90,7 +90,7 @@ function scheduleOf(
   const all = source.reads.map((read) => allowanceOf(source, read, entry, planned, budgetView, now));
   // An exhausted quota makes every share 0. Until the reset, the same reads are left out as before.
   const leftOut = all.filter(({ read, isShareTooSmall }) => {
-    if (read.slowestMs === undefined || isOff(entry, read)) return false;
+    if (!mayBeLeftOut(read) || isOff(entry, read)) return false;
     return isShareTooSmall ? entry.leftOut.includes(read.name) : !planned.has(read.name);
   });
   const paced = all
@@ -114,6 +114,10 @@ function scheduleOf(
   });
   const first = reads.find(({ read }) => !isOff(entry, read)) ?? (reads[0] as ReadSchedule);
   return { reads, first, leftOut: leftOut.map(({ read }) => read.name) };
+}
+
+function mayBeLeftOut({ slowestMs, spare = 1 }: Read<unknown>): boolean {
+  return slowestMs !== undefined || spare < 1;
 }
 
 /**

@@ -117,6 +117,8 @@ export const CONDITIONS = {
     `: ${listed(groups)}. Is the site down?`,
   ]),
   ...MACHINE_CONDITIONS,
+  // The page does not know how the network did.
+  BeaconchainValidatorMissesAttestations: watched('warning', 'missing attestations'),
   BeaconchainValidatorNotFound: watched('warning', 'not found by the service'),
   // The page does not know when a proposal was counted, so it covers a day instead of six hours.
   BeaconchainWatchedProposalMissed: watched('warning', 'missed a proposal in the last day'),

@@ -95,6 +95,8 @@ export interface ReadContext {
   readonly isFirst: boolean;
   /** Until the program started, it did not run. Undefined after its first round. A reload or a takeover is no start. */
   readonly stop: { readonly from: UnixMs; readonly to: UnixMs } | undefined;
+  /** The reads of the source that the budget leaves out. */
+  readonly leftOut: readonly string[];
   /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */
@@ -119,6 +121,11 @@ export interface Read<T> {
   readonly everyMs: Milliseconds;
   /** Makes it a late read, which is worth nothing at a longer interval: the budget pays for it last, or leaves it out. */
   readonly slowestMs?: Milliseconds;
+  /**
+   * Makes it a read that is paid from what all other reads leave, and stretched alone. 1: it is always on. Less: it is on while
+   * it costs at most this share of limits that an answer has named, and no quota of a month is among them.
+   */
+  readonly spare?: number;
   /** The budget pays for such a read first, and other reads do not stretch it. */
   readonly period?: Period<T>;
   /** The least requests of a run. Default: 1. */

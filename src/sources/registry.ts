@@ -71,7 +71,7 @@ const SOURCES: Readonly<Record<string, Create>> = {
     chains
       .filter((chain) => isWatching(config.validators, chain))
       .map((chain) => validatorsOptions(config, chain))
-      .filter(({ status, syncCommittee }) => status || syncCommittee)
+      .filter(({ status, syncCommittee, epochs }) => status || syncCommittee || epochs !== false)
       .map(validatorsSource),
   // `auto`: beside one's own validators.
   network: ({ network: { enabled, intervalMs }, validators }, chains) =>
@@ -117,8 +117,13 @@ function watchedOn({ groups, validators, chains }: Config, chain: Chain): Omit<W
 }
 
 function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {
-  const { status, rewards, syncCommittee, intervalMs } = config.validators;
-  return { status, rewards: status && rewards, syncCommittee, intervalMs, ...watchedOn(config, chain) };
+  const { status, rewards, syncCommittee, intervalMs, catchUpMs, series } = config.validators;
+  const parts = { status, rewards: status && rewards, syncCommittee, intervalMs };
+  // Which epochs are final is known by the slashings.
+  const { epochs: asked } = config.validators;
+  // The budget can leave out a read that is on by itself, and a source needs another one.
+  const epochs = config.slashings.enabled && (asked !== 'auto' || status || syncCommittee) && asked;
+  return { ...parts, epochs, catchUpMs, series, ...watchedOn(config, chain) };
 }
 
 function slashingsOf(config: Config, chain: Chain): Source {

@@ -73,6 +73,18 @@ const FORMS: readonly Form[] = [
     '{"chain":"mainnet","block":{"number":22199466}}',
   ],
   [
+    'validators_performance_list',
+    { chain, identifiers: [5235], epoch: 490_000, priority: 'background' },
+    `${ETHEREUM}/validators/performance-list`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"epoch":490000,"page_size":10}',
+  ],
+  [
+    'validators_rewards_list',
+    { chain, identifiers: [5235], epoch: 490_000, cursor: 'x', priority: 'catch_up' },
+    `${ETHEREUM}/validators/rewards-list`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"epoch":490000,"page_size":10,"cursor":"x"}',
+  ],
+  [
     'network_performance',
     { chain },
     `${ETHEREUM}/performance-aggregate`,

@@ -143,7 +143,7 @@ const ROWS: readonly (Omit<Row, 'packages'> & Partial<Row>)[] = [
     what: 'Its reads, and what they share.',
     imports: ['sources', 'api', ...WIRE, 'toolkit', 'facts'],
     types: ['budget'],
-    packages: ['zod in blocks.ts'],
+    packages: ['zod in blocks.ts', 'zod in epoch-parts.ts'],
   },
   {
     part: 'sources/registry',

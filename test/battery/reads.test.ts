@@ -168,7 +168,7 @@ function chunksOf({ asked }: Subject): Exchange[] {
 
 /** What an answer must have: of when it is, whose or what a record is, and where it goes on. Without it the rest says nothing. */
 const NEEDED =
-  /range\.epoch\.end$|data\.(period|validators|day|day_end|validator\.index)$|next_cursor$|_metrics\.(machine|timestamp)$|slashings data\.|slots data\.(slot|epoch|status|blockroot|attesterslashingscount)$/;
+  /range\.epoch\.end$|data\.(period|validators|day|day_end|validator\.index)$|next_cursor$|_metrics\.(machine|timestamp)$|slashings data\.|-list data\.finality$|slots data\.(slot|epoch|status|blockroot|attesterslashingscount)$/;
 
 function keyOf({ path, body = '' }: WireRequest): string {
   return `${path}${body}`;

@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { WireRequest } from '../../src/api/transport.ts';
-import { epochAt, SLOTS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { epochAt, epochEnd, SLOTS_PER_EPOCH } from '../../src/facts/chain.ts';
 import { contentOf } from '../../src/sandbox/answer.ts';
+import { finalizedEpoch } from '../../src/sandbox/chain-world.ts';
 import { publicKeyOf } from '../../src/sandbox/validator.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
@@ -21,7 +22,7 @@ const KEYED = publicKeyOf(new Sandbox().chains.mainnet, 12);
 const CONFIG = {
   machines: { expected: ['never'] },
   groups: { east: { validators: ['1-6'] }, west: { validators: ['7-11', KEYED] } },
-  validators: { fee_recipients: [`0x${'0'.repeat(40)}`] },
+  validators: { epochs: true, fee_recipients: [`0x${'0'.repeat(40)}`] },
   slashings: { interval: '1m' },
 };
 const WATCHED = Array.from({ length: 12 }, (_, i) => i + 1);
@@ -120,7 +121,10 @@ export async function turn(
   const entry = { ...before, reads: Object.fromEntries(attempts) };
   // A jump of the clock has not held.
   const time = { now, held: Math.min(now, worldNow) };
-  const { entry: after, failure } = await round(told, api, entry, { ...time, inputs: inputsOf(source) ?? {} });
+  const { entry: after, failure } = await round(told, api, entry, {
+    ...time,
+    inputs: inputsOf(source, worldNow) ?? {},
+  });
   return { entry: after, failure, exchanges, invalid };
 }
 
@@ -138,9 +142,11 @@ export function goodTurns(count: number, from = NOW): Turn[] {
 
 const given = new Map<Source, Inputs>();
 
-/** What the other sources of the chain tell after a good start. */
-function inputsOf(source: Source): Inputs | undefined {
-  return given.get(source);
+/** What the other sources of the chain tell after a good start, with the newest final epoch. */
+function inputsOf(source: Source, now: number): Inputs | undefined {
+  const inputs = given.get(source);
+  const at = epochEnd('mainnet', finalizedEpoch(WORLD.chains.mainnet, now));
+  return inputs?.finality ? { ...inputs, finality: { at, readAt: now } } : inputs;
 }
 
 export async function start(): Promise<void> {
@@ -158,7 +164,7 @@ export interface Shown {
 
 export function familiesOf(source: Source, entry: Entry, now: number): Family[] {
   const { timing, inputs } = scheduleAt(source, entry, now);
-  return source.metrics(entry.value, timing, inputsOf(source) ?? inputs);
+  return source.metrics(entry.value, timing, inputsOf(source, now) ?? inputs);
 }
 
 /** What a source shows at a time, by series. */

@@ -6,6 +6,7 @@ import { type CheckInput, describeCosts } from '../../src/commands/check.ts';
 import { setupOf } from '../../src/exporter/setup.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
 import type { Config } from '../../src/sources/registry.ts';
+import { told } from '../budget/told.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 
@@ -81,6 +82,36 @@ describe('commands/check-costs', () => {
     expect(onTrial).toMatch(/^network +mainnet +1h +48 +1d +1\.0 +x24\.0 +without the queues$/m);
     const [, status] = /status ([\d.]+),/.exec(reads(onTrial) ?? '') ?? [];
     expect(Number(status)).toBeLessThan(12);
+  });
+
+  it('prices the parts of the epochs, and says why each is on or off', () => {
+    const defaults = defaultConfig();
+    const parts = (last: number, epochs: boolean | 'auto', given: Partial<CheckInput> = {}): (string | undefined)[] => {
+      const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
+      const config = { ...defaults, validators: { ...defaults.validators, watch, epochs } };
+      const text = describeCosts(input({ config, ...given } as never));
+      return ['duties', 'rewards'].map((part) => new RegExp(`^epoch ${part} of mainnet: (.*)$`, 'm').exec(text)?.[1]);
+    };
+    const off = '225 requests a day, off until the service has named the limits.';
+    expect(parts(10, 'auto')).toEqual([off, off]);
+    const named = {
+      ledger: told(emptyLedger(), 'any', { headers: { 'x-ratelimit-limit-second': '1' }, at: NOW }),
+    } as never;
+    expect(parts(10, 'auto', named)).toEqual(['225 requests a day, on.', '225 requests a day, on.']);
+    expect(parts(600, 'auto', named)).toEqual([
+      '13500 requests a day, on.',
+      '13500 requests a day, off: more than 25 % of the limits.',
+    ]);
+    expect(parts(3_000, true, named)).toEqual([
+      expect.stringMatching(/^67500 requests a day, on, but cannot keep up: the others leave \d+\.$/),
+      expect.stringMatching(/the others leave 9\.7\.$/),
+    ]);
+    const month = '225 requests a day, off: the plan has a quota of a month.';
+    expect(parts(10, 'auto', { budgetOptions: { utilization: 0.9, perMonth: 1_000 } } as never)).toEqual([
+      month,
+      month,
+    ]);
+    expect(parts(10, false)).toEqual([undefined, undefined]);
   });
 
   it('prints how a quota stretches them', () => {

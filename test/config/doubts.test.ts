@@ -62,7 +62,9 @@ describe('config/doubts', () => {
     ],
     [
       'slashings: {enabled: false}\nvalidators: {watch: [1]}',
-      ['config.yaml:2: validators.block_rewards: has no effect, because slashings.enabled is false'],
+      ['epochs', 'block_rewards'].map(
+        (key) => `config.yaml:2: validators.${key}: has no effect, because slashings.enabled is false`,
+      ),
     ],
     [
       `validators:\n  watch: [1]\n  block_rewards: false\n  fee_recipients: ["0x${'aB'.repeat(20)}"]`,
@@ -77,7 +79,7 @@ describe('config/doubts', () => {
   it.each([
     '',
     'machines: {expected: [a], include: [a], exclude: [b]}',
-    'slashings: {enabled: false}\nvalidators: {watch: [1], sync_committee: false, block_rewards: false}',
+    'slashings: {enabled: false}\nvalidators: {watch: [1], sync_committee: false, epochs: false, block_rewards: false}',
     'chains: {mainnet: {v1_base_url: "http://127.0.0.1:1"}, hoodi: {v1_base_url: "http://127.0.0.1:1/hoodi"}}\nmachines: {chain: hoodi}',
     'api: {base_url: "https://proxy.example/api"}',
   ])('has no doubt about %j', async (text) => {

@@ -112,6 +112,61 @@ describe('scheduler/paces', () => {
       expect(intervals([basic, late], 1_680 * 1.1, ['late'])).toMatchObject({ basic: 60, late: expect.any(Number) });
     });
 
+    describe('and those that are paid from what all leave', () => {
+      const first = { name: 'first', everyMs: MINUTE, spare: 1 };
+      const second = { name: 'second', everyMs: MINUTE, spare: 1 };
+      const other = fakeSource({ name: 'slashings', reads: [basic] });
+      const auto = { name: 'auto', everyMs: MINUTE, spare: 0.25 };
+      const more = { ...auto, name: 'more' };
+
+      interface Account {
+        readonly reads: readonly object[];
+        readonly perDay: number;
+        readonly isMonthly?: boolean | undefined;
+        readonly leftOut?: readonly string[];
+        readonly tried?: readonly string[];
+      }
+
+      function requests({ reads, perDay, isMonthly, leftOut = [], tried = [] }: Account): Record<string, number> {
+        const source = fakeSource({ reads });
+        const attempts = tried.map((name) => [name, { failuresInARow: 0, durationMs: 1, lastAttemptAt: NOW }] as const);
+        const current = { ...emptyEntry(source), leftOut, reads: Object.fromEntries(attempts) };
+        const quotaOf = () => ({ ...NO_QUOTA, ...(isMonthly !== undefined && { isMonthly }) });
+        const all = pacesOf([{ source, current }, known(other)], { ...allowed(perDay), quotaOf }, NOW);
+        const paces = [...(all.get(source) ?? []), ...(all.get(other) ?? [])];
+        return Object.fromEntries(
+          paces.map(([name, one], i) => [i === paces.length - 1 ? 'other' : name, Math.round(one.requestsPerDay)]),
+        );
+      }
+
+      it('slow down no other source: they share the rest, the first one first', () => {
+        const reads = [basic, first, second];
+        expect(requests({ reads, perDay: 5_760 })).toEqual({ basic: 1_440, other: 1_440, first: 1_440, second: 1_440 });
+        expect(requests({ reads, perDay: 5_040 })).toEqual({ basic: 1_440, other: 1_440, first: 1_440, second: 720 });
+        expect(requests({ reads, perDay: 3_600 })).toMatchObject({ basic: 1_440, other: 1_440, first: 720, second: 0 });
+        expect(requests({ reads, perDay: 1_440 })).toMatchObject({ basic: 720, other: 720, first: 0, second: 0 });
+      });
+
+      it('are on by themselves only within their share of limits that an answer has named, without a quota of a month', () => {
+        const isOn = (account: Omit<Account, 'reads'>): string[] =>
+          Object.keys(requests({ reads: [basic, auto, more], isMonthly: false, ...account })).filter(
+            (name) => name !== 'basic' && name !== 'other',
+          );
+        expect(isOn({ perDay: 11_520 })).toEqual(['auto', 'more']);
+        expect(isOn({ perDay: 11_519 })).toEqual(['auto']);
+        expect(isOn({ perDay: 5_760 })).toEqual(['auto']);
+        expect(isOn({ perDay: 5_759 })).toEqual([]);
+        expect(isOn({ perDay: 1e6, isMonthly: true })).toEqual([]);
+        expect(isOn({ perDay: 1e6, isMonthly: undefined })).toEqual([]);
+        // While no limit is known, after another key, what was on stays on.
+        expect(isOn({ perDay: 1e6, isMonthly: undefined, tried: ['auto'] })).toEqual(['auto']);
+        expect(isOn({ perDay: 1e6, isMonthly: undefined, tried: ['auto'], leftOut: ['auto'] })).toEqual([]);
+        // One that was left out needs a tenth more.
+        expect(isOn({ perDay: 6_335, leftOut: ['auto', 'more'] })).toEqual([]);
+        expect(isOn({ perDay: 6_337, leftOut: ['auto', 'more'] })).toEqual(['auto']);
+      });
+    });
+
     it('pay for a period first, which others do not stretch', () => {
       const daily = { name: 'daily', everyMs: HOUR, period: { ms: DAY, from: () => NOW } };
       expect(intervals([basic, daily], 721)).toEqual({ daily: 3_600, basic: 120 });

@@ -8,7 +8,7 @@ import { pageText, pageWith, withoutMarkup } from './page-text.ts';
 
 const HEALTHY = await knownIn('healthy');
 
-/** The rows of the budget, and then what it says in a few words. 8,210 requests a day are planned. */
+/** The rows of the budget, and then what it says in a few words. 8,660 requests a day are planned. */
 function words(buckets: Record<string, Bucket>, known = HEALTHY): string[] {
   const bucket = Object.keys(buckets)[0] ?? '';
   const input = {
@@ -38,7 +38,7 @@ function monthly(month: Partial<LongWindow>): Record<string, Bucket> {
 describe('web/status-budget', () => {
   it('has only the state of a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
-      'Plan: 5 per second without a quota, as on Scale. Needs 8,210 of 388,800 requests a day.',
+      'Plan: 5 per second without a quota, as on Scale. Needs 8,660 of 388,800 requests a day.',
     ]);
   });
 
@@ -60,7 +60,7 @@ describe('web/status-budget', () => {
     const [lasting] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(lasting).toContain('kept free in 12 h 1 min 2026-10-01 00:02:00 UTC lasts, 55,');
     const [short] = words(monthly({ own: 89_000, remaining: 9_000 }));
-    expect(short).toMatch(/ends in 2 h \d+ min \d\d:\d\d:\d\d UTC 8,210 requests a day$/);
+    expect(short).toMatch(/ends in 2 h \d+ min \d\d:\d\d:\d\d UTC 8,660 requests a day$/);
   });
 
   it('plans a quota that may be a trial to last its thirty days', () => {

@@ -31,6 +31,9 @@ export const PushedAt = z
 /** Wei as a decimal string, with a sign: a penalty, or an estimate of the service, can make any amount negative. */
 export const Wei = z.string().regex(/^-?\d{1,30}$/);
 
+/** Wei that cannot be negative. */
+export const Amount = z.string().regex(/^\d{1,30}$/);
+
 /** By so much a share may be outside 0 to 1 because the service rounds. */
 const ROUNDING = 1e-9;
 

@@ -1,6 +1,6 @@
 import { isOfService } from '../../api/body.ts';
 import { wireRequest } from '../../api/client.ts';
-import { type ApiRequest, DAILY_RETURNS_PATHS, type Endpoint, requestTo } from '../../api/endpoints.ts';
+import { type ApiRequest, DAILY_RETURNS_PATHS, type Endpoint, type Query, requestTo } from '../../api/endpoints.ts';
 import type { Transport } from '../../api/transport.ts';
 import { apiOptionsOf } from '../../exporter/client.ts';
 import { type Chain, epochAt, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
@@ -34,6 +34,8 @@ const FORMS: Forms = {
   validators: (chain) => [requestTo('validators', { chain, identifiers: [INDEX] })],
   validators_performance: (chain) => [requestTo('validators_performance', { chain, identifiers: [INDEX] })],
   validators_rewards: (chain) => [requestTo('validators_rewards', { chain, identifiers: [INDEX] })],
+  validators_performance_list: (chain, now) => [requestTo('validators_performance_list', listOf(chain, now))],
+  validators_rewards_list: (chain, now) => [requestTo('validators_rewards_list', listOf(chain, now))],
   block_rewards: (chain) => [requestTo('block_rewards', { chain, number: BLOCK })],
   network_performance: (chain) => [requestTo('network_performance', { chain })],
   queues: (chain) => [requestTo('queues', { chain })],
@@ -42,6 +44,10 @@ const FORMS: Forms = {
   proposer_slashings: (chain, now) => [requestTo('proposer_slashings', { chain, slot: slotOf(chain, now) })],
   sync_committee_members: (chain) => [requestTo('sync_committee_members', { chain, period: 'latest' })],
 };
+
+function listOf(chain: Chain, now: UnixMs): Query<'validators_rewards_list'> {
+  return { chain, identifiers: [INDEX], epoch: epochAt(chain, now) - AGE_EPOCHS, priority: 'background' };
+}
 
 function slotOf(chain: Chain, now: UnixMs): number {
   return (epochAt(chain, now) - AGE_EPOCHS) * SLOTS_PER_EPOCH;

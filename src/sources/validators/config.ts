@@ -43,6 +43,18 @@ export const schema = optional(
     interval: duration(SECOND)
       .prefault('384s')
       .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
+    epochs: z
+      .union([z.literal('auto'), flag], { error: 'auto, true or false' })
+      .prefault('auto')
+      .describe(
+        'Also count what they did and earned in every finalized epoch. auto: while it takes at most a quarter of the limits, and no quota of a month is among them; this requires status or sync_committee. Requires slashings.',
+      ),
+    catch_up: duration(0).prefault('7d').describe('How far back epochs are read after the exporter was stopped.'),
+    series: z
+      .int({ error: 'a whole number' })
+      .nonnegative({ error: 'a whole number' })
+      .prefault(100)
+      .describe('Up to so many validators of a chain have counters of their own.'),
     block_rewards: part.describe(
       'Also read what their blocks earned on the execution layer: one request for each block. Requires slashings.',
     ),
@@ -52,14 +64,17 @@ export const schema = optional(
       .describe(
         'The addresses that these blocks may pay. A block that pays another one fires an alert. Without any, no block is judged. Requires block_rewards.',
       ),
-  }).transform(({ proposer_slashings, sync_committee, interval, block_rewards, fee_recipients, ...others }) => ({
-    ...others,
-    blockRewards: block_rewards,
-    feeRecipients: fee_recipients,
-    proposerSlashings: proposer_slashings,
-    syncCommittee: sync_committee,
-    intervalMs: interval,
-  })),
+  }).transform(
+    ({ proposer_slashings, sync_committee, interval, catch_up, block_rewards, fee_recipients, ...others }) => ({
+      ...others,
+      catchUpMs: catch_up,
+      blockRewards: block_rewards,
+      feeRecipients: fee_recipients,
+      proposerSlashings: proposer_slashings,
+      syncCommittee: sync_committee,
+      intervalMs: interval,
+    }),
+  ),
 ).describe('Your validators. See docs/validators.md.');
 
 export const lists = ['validators.watch', 'groups.*.validators'];
@@ -69,11 +84,11 @@ export const files: ListedFiles = { path: ['validators', 'watch_files'], read: r
 interface Watching {
   readonly slashings: { readonly enabled: boolean };
   readonly validators: Readonly<Record<'enabled' | 'status' | 'syncCommittee' | 'blockRewards', boolean>> &
-    Pick<WatchPerChain, 'keys'> & { readonly feeRecipients: readonly string[] };
+    Pick<WatchPerChain, 'keys'> & { readonly feeRecipients: readonly string[]; readonly epochs: boolean | 'auto' };
 }
 
 export function doubts({ slashings, validators }: Watching): Finding[] {
-  const { enabled, status, syncCommittee, blockRewards, feeRecipients, keys } = validators;
+  const { enabled, status, syncCommittee, blockRewards, feeRecipients, epochs, keys } = validators;
   if (!status && Object.values(keys).some((one) => one.length > 0))
     return [{ path: ['validators', 'status'], message: 'false, so the indices of the public keys are not found' }];
   if (!enabled) return [];
@@ -83,5 +98,8 @@ export function doubts({ slashings, validators }: Watching): Finding[] {
   if (slashings.enabled)
     return feeRecipients.length > 0 && !blockRewards ? without('fee_recipients', 'validators.block_rewards') : [];
   if (!status && !syncCommittee) return without('watch', 'every part is off and slashings.enabled');
-  return blockRewards ? without('block_rewards', 'slashings.enabled') : [];
+  return [
+    ...(epochs === false ? [] : without('epochs', 'slashings.enabled')),
+    ...(blockRewards ? without('block_rewards', 'slashings.enabled') : []),
+  ];
 }

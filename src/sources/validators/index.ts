@@ -1,8 +1,11 @@
 import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
-import type { Timing } from '../read.ts';
+import { spaced } from '../../toolkit/lib/words.ts';
+import type { Read, Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
 import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
+import { EPOCH_DUTIES, EPOCH_REWARDS } from './epoch-parts.ts';
+import { epochReads, forgettingEpochs } from './epochs.ts';
 import { EVENTS } from './events.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
@@ -37,19 +40,29 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
         ...(syncCommittee && { seatsOf: (period) => seatsOf(value.committees, period) }),
       }),
       detects: (timing) => detectionsOf(options, timing),
+      leavesOut: lateEpochs,
     },
   };
 }
 
 function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
   const { status, rewards, syncCommittee } = options;
-  if (!status) return [membersRead(options)];
-  return [
-    statusRead(options),
-    dutiesRead(options),
-    ...(rewards ? [rewardsRead(options)] : []),
+  const [first, ...others] = [
+    ...(status ? [statusRead(options), dutiesRead(options)] : []),
+    ...(status && rewards ? [rewardsRead(options)] : []),
     ...(syncCommittee ? [membersRead(options)] : []),
   ];
+  const epochs = epochReads(options);
+  if (first) return [forgettingEpochs(first, options), ...others, ...epochs];
+  const [duties, earned] = epochs as [Read<Validators>, Read<Validators>];
+  return [duties, earned];
+}
+
+/** Which parts of the epochs cannot keep up. One that is off leaves nothing out. */
+function lateEpochs(timing: Timing): string {
+  const isLate = (part: string): boolean => (timing.of(part) ?? 0) > MS_PER_EPOCH;
+  const late = [EPOCH_DUTIES, EPOCH_REWARDS].filter(({ name }) => isLate(name));
+  return late.length > 0 ? `${late.map(({ name }) => spaced(name)).join(' and ')} cannot keep up` : '';
 }
 
 /** Two answers of different epochs have to report that one is offline. */

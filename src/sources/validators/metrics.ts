@@ -13,6 +13,7 @@ import { type Slashed, slashedFamilies, validatorLabels } from '../slashed.ts';
 import { weiOfAll } from '../sums.ts';
 import { freshSums } from './aggregates.ts';
 import { credentialFamilies } from './credentials.ts';
+import { epochFamilies } from './epoch-metrics.ts';
 import { leavingOf } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -140,6 +141,7 @@ export function validatorFamilies(
     ...performanceFamilies('watched_validators', 'the watched validators', shown),
     ...rewardFamilies(chain, shown),
     ...memberFamilies(options, value, timing.now),
+    ...epochFamilies(options, value, timing.now),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { sizeOf } from '../../facts/groups.ts';
+import type { Milliseconds } from '../../toolkit/lib/time.ts';
 import type { Read } from '../read.ts';
 import type { WatchOptions } from '../source.ts';
 
@@ -8,6 +9,12 @@ export interface ValidatorsOptions extends WatchOptions {
   /** Whether to read rewards as well. Requires the status. */
   readonly rewards: boolean;
   readonly syncCommittee: boolean;
+  /** Whether to count every finalized epoch. `auto`: while it takes a small share of the limits. */
+  readonly epochs: boolean | 'auto';
+  /** How far back epochs are read after a stop. */
+  readonly catchUpMs: Milliseconds;
+  /** Up to so many validators have counters of their own. */
+  readonly series: number;
 }
 
 /**

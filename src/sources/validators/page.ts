@@ -25,6 +25,7 @@ import { slashedNotices } from '../slashed.ts';
 import type { Shown } from '../source.ts';
 import { weiOfAll } from '../sums.ts';
 import { credentialNotices, credentialTables } from './credentials.ts';
+import { recentlyMissing } from './epoch-metrics.ts';
 import { leavingTables } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
 import {
@@ -63,6 +64,7 @@ export function validatorsPage(
       ...(inputs.showsSlashed || !status ? [] : slashedNotices(chain, slashedIn(value, watch), timing.now)),
       ...credentialNotices(chain, own, timing.now),
       ...(sums ? noticesOf(chain, sums) : []),
+      ...missingNotices(options, value, sums, timing.now),
       ...(shared.length > 0
         ? [notice('warning', 'Two groups share a validator', `: ${listed(shared)}. The first group keeps it.`)]
         : []),
@@ -108,6 +110,26 @@ function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
       chain,
     ),
   ];
+}
+
+/** As in the alert rule. One that is offline has a louder notice. */
+const MANY_MISSED = 3;
+
+function missingNotices(
+  options: ValidatorsOptions,
+  value: Validators,
+  { offline }: Pick<Sums, 'offline'> = { offline: [] },
+  now: UnixMs,
+): Notice[] {
+  const isOffline = new Set(offline.map(({ index }) => index));
+  const missing = recentlyMissing(options, value, now).filter(
+    ({ validator, missed }) => missed >= MANY_MISSED && !isOffline.has(validator),
+  );
+  return firingIf(
+    'BeaconchainValidatorMissesAttestations',
+    missing.map(({ validator }) => validator),
+    options.chain,
+  );
 }
 
 /** A validator without duties is neither well nor ill. */

@@ -1,33 +1,53 @@
 import { type ApiRequest, IDENTIFIERS_OF_AGGREGATE, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
+import { epochAt } from '../../facts/chain.ts';
 import { sizeOf } from '../../facts/groups.ts';
 import { type Identifier, indicesOf, nameOf } from '../../facts/watch.ts';
 import { visible } from '../../toolkit/lib/text.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { plural } from '../../toolkit/lib/words.ts';
 import { listAt, valueAt } from '../../toolkit/yaml/value-at.ts';
 import type { Answered, Probing } from '../probe.ts';
 import { openKeys } from '../watched-keys.ts';
 import type { ValidatorsOptions } from './options.ts';
 
-/** The status and the sums of the first watched validators, and the members of the sync committee. */
+/** If the network is well, so many epochs before the current one are final. */
+const FINAL_EPOCHS = 5;
+
+/** The status, the sums and an epoch of the first watched validators, and the members of the sync committee. */
 export function validatorsProbing(options: ValidatorsOptions): Probing {
-  const { chain, watch, status, rewards, syncCommittee } = options;
+  const { chain, watch, status, rewards, syncCommittee, epochs } = options;
   const [, ofAllPlans] = IDENTIFIERS_OF_AGGREGATE;
   const some = indicesOf(watch).take(ofAllPlans).toArray();
-  const sumsOf = (identifiers: readonly number[]): { request: ApiRequest }[] => [
-    { request: requestTo('validators_performance', { chain, identifiers }) },
-    ...(rewards ? [{ request: requestTo('validators_rewards', { chain, identifiers }) }] : []),
-  ];
-  // Without an index in the configuration, those of the answer.
-  const next = (answer: unknown) => {
-    const found = rowsOf(answer).flatMap(({ index }) => (typeof index === 'number' ? index : []));
-    return some.length === 0 && found.length > 0 ? sumsOf(found) : [];
+  const asked = (identifiers: readonly number[], now: UnixMs): { request: ApiRequest }[] => {
+    const sums: ApiRequest[] = [
+      ...(status ? [requestTo('validators_performance', { chain, identifiers })] : []),
+      ...(status && rewards ? [requestTo('validators_rewards', { chain, identifiers })] : []),
+    ];
+    const epoch = Math.max(0, epochAt(chain, now) - FINAL_EPOCHS);
+    const one = { chain, identifiers: identifiers.slice(0, PAGE_SIZE), epoch, priority: 'background' } as const;
+    const lists: ApiRequest[] =
+      epochs === false
+        ? []
+        : [requestTo('validators_performance_list', one), requestTo('validators_rewards_list', one)];
+    return [...sums, ...lists].map((request) => ({ request }));
   };
-  const questions = [
+  const questions = (now: () => UnixMs) => [
     ...(syncCommittee ? [{ request: requestTo('sync_committee_members', { chain, period: 'latest' }) }] : []),
-    ...(status ? [{ request: requestTo('validators', { chain, identifiers: askedOf(options) }), next }] : []),
-    ...(status && some.length > 0 ? sumsOf(some) : []),
+    ...(status
+      ? [
+          {
+            request: requestTo('validators', { chain, identifiers: askedOf(options) }),
+            // Without an index in the configuration, those of the answer.
+            next: (answer: unknown) => {
+              const found = rowsOf(answer).flatMap(({ index }) => (typeof index === 'number' ? index : []));
+              return some.length === 0 && found.length > 0 ? asked(found, now()) : [];
+            },
+          },
+        ]
+      : []),
+    ...(some.length > 0 ? asked(some, now()) : []),
   ];
-  return { questions: () => questions, found: (answers) => foundIn(options, answers) };
+  return { questions, found: (answers) => foundIn(options, answers) };
 }
 
 /** Keys first: what is found of them is the news. */

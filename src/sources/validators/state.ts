@@ -109,6 +109,46 @@ function sumsOf<S extends z.ZodType>(sums: S) {
 const Committee = z.object({ period: Index, seats: z.array(Index) });
 export type Committee = z.infer<typeof Committee>;
 
+const Ranges = z.array(z.object({ first: Index, last: Index }));
+const Total = z.number().int().nonnegative();
+/** A sum that never falls, of counts or of wei, as a decimal string. */
+const Counter = z.string().regex(/^\d{1,60}$/);
+
+/** The ledger of the finalized epochs of one part. Each epoch and validator is counted once. */
+export const Ledger = z.object({
+  /** Every epoch up to this one is counted or skipped. Absent: it starts with the newest final one. */
+  cursor: z.number().int().min(-1).exactOptional(),
+  /** The validators of the epoch after it that are counted already. */
+  done: Ranges,
+  /** How long that epoch has been tried since a request about it failed. */
+  triedMs: z.number().exactOptional(),
+  /** Those whose last request about it failed. They are requested after the others. */
+  failed: Ranges,
+  /** Those whose requests failed until an epoch was counted without them. They are requested once an epoch. */
+  unreadable: Ranges,
+  /** When to read again, if not at the next interval: at once, or in a minute because the service has no answer yet. */
+  again: z.enum(['now', 'soon']).exactOptional(),
+  /** The newest final epoch, and when that was read (Unix ms). */
+  final: z.object({ epoch: Index, readAt: z.number() }).exactOptional(),
+  /** Epochs up to this one became final at once, and are never skipped: finality had been lost. */
+  kept: Index.exactOptional(),
+  /** The newest epoch that was counted. */
+  counted: Index.exactOptional(),
+  skipped: Total,
+  /** Validators that an epoch was counted without. */
+  unread: Total,
+  /** The counters by group. Absent `group`: those in none. A counter that is absent is 0. */
+  groups: z.array(z.object({ group: z.string().exactOptional(), totals: z.record(z.string(), Counter) })),
+});
+export type Ledger = z.infer<typeof Ledger>;
+
+/** Index, the newest epoch with a duty, misses in the last ten of them as bits, all misses, and the epoch of the last one. */
+const OwnDuties = z.tuple([Index, Index, Index, Total, Index.nullable()]);
+export type OwnDuties = z.infer<typeof OwnDuties>;
+/** Index, rewards and penalties. */
+const OwnRewards = z.tuple([Index, Counter, Counter]);
+export type OwnRewards = z.infer<typeof OwnRewards>;
+
 export const Validators = z.object({
   validators: z.array(Validator),
   duties: sumsOf(Performance),
@@ -116,6 +156,9 @@ export const Validators = z.object({
   /** Whether the plan refused 100 identifiers at once. */
   hasSmallChunks: z.boolean().optional(),
   committees: z.array(Committee),
+  /** What happened in each finalized epoch. Absent: that part has never run. */
+  epoch_duties: Ledger.extend({ validators: z.array(OwnDuties) }).exactOptional(),
+  epoch_rewards: Ledger.extend({ validators: z.array(OwnRewards) }).exactOptional(),
 });
 export type Validators = z.infer<typeof Validators>;
 

@@ -181,3 +181,8 @@ function withHistory(read: Row, before: Row | undefined): Row {
     wasUnslashed: isSlashed ? undefined : (read.wasUnslashed ?? before?.wasUnslashed),
   };
 }
+
+/** Whether it is known not to have been active in an epoch. */
+export function hadNoDutiesIn({ status, epoch: known, exitEpoch = Infinity }: Validator, epoch: number): boolean {
+  return exitEpoch <= epoch || (known >= epoch && (status.startsWith('pending_') || status === 'not_found'));
+}

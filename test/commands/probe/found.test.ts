@@ -93,12 +93,12 @@ describe('commands/probe: what it found', () => {
     expect(question?.next?.(answer)).toEqual([]);
   });
 
-  it('asks for the sums of the indices that it found, if the configuration has none', () => {
+  it('asks for the sums and an epoch of the indices that it found, if the configuration has none', () => {
     const config = ConfigFile.parse({ validators: { watch: [publicKeyOf(WORLD, 7)] } });
     const questions = sourcesOf(config).flatMap(({ more }) => more?.probe?.questions(() => NOW) ?? []);
     const question = questions.find(({ request }) => request.endpoint === 'validators');
     const bodies = question?.next?.(answerWith([7])).map(({ request }) => JSON.stringify(request.body));
-    expect(bodies).toHaveLength(2);
+    expect(bodies).toHaveLength(4);
     for (const body of bodies ?? []) expect(body).toContain('"validator_identifiers":[7]');
     expect(questions.filter(({ request }) => request.endpoint === 'validators_performance')).toEqual([]);
   });

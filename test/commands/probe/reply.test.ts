@@ -22,6 +22,8 @@ const RECORDS: Readonly<Record<Endpoint, number>> = {
   validators: 10,
   validators_performance: 1,
   validators_rewards: 1,
+  validators_performance_list: 10,
+  validators_rewards_list: 10,
   block_rewards: 1,
   network_performance: 1,
   queues: 1,

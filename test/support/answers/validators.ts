@@ -18,7 +18,7 @@ import { validatorsPage } from '../../../src/sources/validators/page.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
 import { entryWith, type RoundOptions, round } from '../runs/round.ts';
-import { HOUR, timing } from '../time/timing.ts';
+import { DAY, HOUR, timing } from '../time/timing.ts';
 import { type FakeApi, failed, fakeApi, type SentRequest } from './fake-api.ts';
 
 export const EPOCH = 384_000;
@@ -95,6 +95,9 @@ export function validatorsOptions(overrides: Partial<ValidatorsOptions> = {}): V
     status: true,
     rewards: true,
     syncCommittee: false,
+    epochs: false,
+    catchUpMs: 7 * DAY,
+    series: 100,
     ...overrides,
   };
 }

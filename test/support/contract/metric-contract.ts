@@ -137,6 +137,18 @@ export const VALIDATORS: Contract = [
   ['watched_validators_rewards_epoch', 'gauge', ['chain']],
   ['watched_sync_committee_validators', 'gauge', ['chain', 'period']],
   ['watched_sync_committee_validator', 'gauge', ['chain', 'period', 'validator']],
+  ['watched_attestations_total', 'counter', ['chain', 'status']],
+  ['watched_correct_votes_total', 'counter', ['chain', 'vote']],
+  ['watched_rewards_ether_total', 'counter', ['chain', 'duty']],
+  ['watched_penalties_ether_total', 'counter', ['chain', 'duty']],
+  ['watched_missed_rewards_ether_total', 'counter', ['chain', 'duty']],
+  ['watched_validator_missed_attestations_total', 'counter', ['chain', 'validator']],
+  ['watched_validator_rewards_ether_total', 'counter', ['chain', 'validator']],
+  ['watched_validator_penalties_ether_total', 'counter', ['chain', 'validator']],
+  ['watched_validator_recent_missed_attestations', 'gauge', ['chain', 'validator']],
+  ['watched_unread_validator_epochs_total', 'counter', ['chain', 'part']],
+  ['watched_counted_epoch', 'gauge', ['chain', 'part']],
+  ['watched_skipped_epochs_total', 'counter', ['chain', 'part']],
 ];
 
 export const SYNC_COMMITTEE: Contract = [

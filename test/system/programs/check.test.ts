@@ -82,7 +82,7 @@ describe.concurrent('system/programs/check', () => {
         'validators: {watch: {mainnet: ["0-29"], hoodi: ["0-9"]}}',
       ].join('\n'),
     });
-    expect(service.requests).toHaveLength(24);
+    expect(service.requests).toHaveLength(28);
     expect(stderr).toContain(`at most 32 requests to ${service.url} and ${service.url}/hoodi, which count`);
     expect(stdout).toContain('Validators of mainnet: asked for 10 of 30 watched ones, the service knows all of these.');
     expect(rowsIn(stdout).map(([endpoint, chain]) => `${chain} ${endpoint}`)).toEqual(
@@ -94,6 +94,8 @@ describe.concurrent('system/programs/check', () => {
           'validators',
           'validators_performance',
           'validators_rewards',
+          'validators_performance_list',
+          'validators_rewards_list',
           'network_performance',
           'queues',
           'epoch_slots',

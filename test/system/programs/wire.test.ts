@@ -75,6 +75,11 @@ const SELECTOR = 'validator.validator_identifiers';
 
 const OWN_BLOCK = 'POST /api/v2/ethereum/block/rewards block.number chain';
 
+/** A program that has just started does not know what is final, and asks a minute later. */
+const LISTS = ['performance', 'rewards'].map(
+  (kind) => `${VALIDATORS}/${kind}-list chain epoch page_size ${SELECTOR}`,
+);
+
 /** The forms of all enabled endpoints that `check --probe` asks. */
 const PROBED = [
   `${METRICS} page_size ${RANGE}`,
@@ -84,6 +89,7 @@ const PROBED = [
   `${VALIDATORS} chain page_size ${SELECTOR}`,
   `${VALIDATORS}/performance-aggregate chain range.evaluation_window ${SELECTOR}`,
   `${VALIDATORS}/rewards-aggregate chain range.evaluation_window ${SELECTOR}`,
+  ...LISTS,
   'POST /api/v2/ethereum/performance-aggregate chain range.evaluation_window',
   'POST /api/v2/ethereum/queues chain',
   OWN_BLOCK,
@@ -94,7 +100,7 @@ const PROBED = [
 ];
 
 /** Requested at some times only: a head that has just moved on by its number, a committee once it is known, and own blocks. */
-const AT_TIMES = ['GET /api/v1/epoch/N/slots', 'GET /api/v1/sync_committee/next', OWN_BLOCK];
+const AT_TIMES = ['GET /api/v1/epoch/N/slots', 'GET /api/v1/sync_committee/next', OWN_BLOCK, ...LISTS];
 
 function regularFormsOf(api: FaultServer): string[] {
   return [...formsOf(api)].filter((one) => !AT_TIMES.includes(one)).sort();
@@ -105,7 +111,7 @@ describe('each request that leaves the process has a documented form, and no oth
     const { service: api, config } = await service();
     const program = startExporter(serveArgs(config), { BEACONCHAIN_API_KEY: KEY });
     const wanted = [
-      ...PROBED.filter((one) => !one.endsWith('sync_committee/latest') && one !== OWN_BLOCK),
+      ...PROBED.filter((one) => !one.endsWith('sync_committee/latest') && !AT_TIMES.includes(one)),
       `${METRICS} cursor page_size ${RANGE}`,
       `${METRICS} machines page_size ${RANGE}`,
       'GET /api/v1/epoch/finalized/slots',

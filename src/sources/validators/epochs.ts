@@ -1,0 +1,375 @@
+import { PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
+import { isFailure, RequestFailed } from '../../api/errors.ts';
+import { eachPage } from '../../api/paginate.ts';
+import type { Priority } from '../../budget/permit.ts';
+import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { sizeOf } from '../../facts/groups.ts';
+import { chunksOf, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
+import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { attempt, isRequestSpecific } from '../answers.ts';
+import type { Read, ReadContext } from '../read.ts';
+import { EPOCH_DUTIES, EPOCH_REWARDS, type EpochPart } from './epoch-parts.ts';
+import type { ValidatorsOptions } from './options.ts';
+import { identifierOf, type Ledger, type Validators } from './state.ts';
+import { hadNoDutiesIn } from './status.ts';
+
+/** `auto` takes at most this share of the limits. */
+const AUTO_SHARE = 0.25;
+/** How long an epoch is tried before it is counted without the validators that cannot be read. */
+const GIVE_UP_AFTER_MS = MS_PER_HOUR;
+/** A run ends after so many requests, so that the status does not wait for all of a large set. The next one continues. */
+const REQUESTS_OF_RUN = 100;
+/** After so many failures a run asks whether the service answers at all. */
+const FAILURES_OF_RUN = 3;
+/** Epochs further behind are caught up with, at the lowest priority. */
+const FRESH_EPOCHS = 3;
+/** Epochs become final in turns, so that up to so many wait without a stop. */
+const LEAST_CAUGHT_UP = 3;
+/** An epoch that the service does not have yet is late when so many more are final. */
+const LATE_EPOCHS = 10;
+/** How many validators an event names. */
+const NAMED = 20;
+/** A service may send fewer rows a page. */
+const PAGES_OF_CHUNK = 2 * PAGE_SIZE;
+/** When finality advances this much faster than time, it had been lost. */
+const LOST_MS = MS_PER_HOUR;
+
+/** What happened to the watched validators in every finalized epoch: the duties, and what they earned. The duties are paid first. */
+export function epochReads(options: ValidatorsOptions): Read<Validators>[] {
+  return options.epochs === false ? [] : [epochRead(options, EPOCH_DUTIES), epochRead(options, EPOCH_REWARDS)];
+}
+
+/** While a part is off nothing counts as skipped: it continues with the epoch that is final when it is on again. */
+export function forgettingEpochs(read: Read<Validators>, { epochs }: ValidatorsOptions): Read<Validators> {
+  return {
+    ...read,
+    run(context, value) {
+      let known = value;
+      for (const part of [EPOCH_DUTIES, EPOCH_REWARDS] as const) {
+        const isOff = epochs === false || context.leftOut.includes(part.name);
+        known = isOff ? withoutCursor(known, part as EpochPart<unknown, unknown>) : known;
+      }
+      return read.run(context, known);
+    },
+  };
+}
+
+function withoutCursor<Own>(value: Validators, part: EpochPart<unknown, Own>): Validators {
+  const ledger = part.of(value);
+  if (ledger?.cursor === undefined) return value;
+  const { cursor: _, triedMs: __, final: ___, kept: ____, again: _____, ...rest } = ledger;
+  return part.with(value, { ...rest, ...NEXT, validators: [...ledger.validators] });
+}
+
+/** Of the next epoch nothing is known yet. */
+const NEXT = { done: [], failed: [] };
+const NO_EPOCHS: Ledger & { validators: never[] } = {
+  ...NEXT,
+  unreadable: [],
+  skipped: 0,
+  unread: 0,
+  groups: [],
+  validators: [],
+};
+
+function epochRead<Row extends EpochRow, Own extends OwnOf>(
+  options: ValidatorsOptions,
+  part: EpochPart<Row, Own>,
+): Read<Validators> {
+  const chunks = options.groups.reduce((sum, group) => sum + Math.ceil(sizeOf(group) / PAGE_SIZE), 0);
+  return {
+    name: part.name,
+    endpoints: [part.endpoint],
+    everyMs: MS_PER_EPOCH,
+    spare: options.epochs === true ? 1 : AUTO_SHARE,
+    assumed: chunks,
+    price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
+    due(value, last, { now }, tick) {
+      const again = part.of(value)?.again;
+      if (again === undefined) return tick;
+      return again === 'now' ? now : Math.min(tick, last.attemptAt + MS_PER_MINUTE);
+    },
+    async run(context, value) {
+      const pass = new Pass(options, part, context, value);
+      const failure = await pass.run();
+      return { value: pass.value(), failure };
+    },
+  };
+}
+
+interface EpochRow {
+  readonly validator: { readonly index?: number | undefined };
+  readonly finality?: string | null | undefined;
+}
+
+type OwnOf = readonly [validator: number, ...unknown[]];
+
+/** The validators of one request, all of one group. */
+interface Chunk {
+  readonly group: string | undefined;
+  readonly validators: readonly number[];
+}
+
+/** The service has no answer about this epoch yet. */
+class NotYet extends RequestFailed {}
+
+/** One run over the epochs that are final and not counted. */
+class Pass<Row extends EpochRow, Own extends OwnOf> {
+  readonly #options: ValidatorsOptions;
+  readonly #part: EpochPart<Row, Own>;
+  readonly #context: ReadContext;
+  readonly #before: Validators;
+  #ledger: Ledger;
+  readonly #totals: Map<string | undefined, Map<string, bigint>>;
+  readonly #own: Map<number, Own>;
+  #done: Set<number>;
+  #failed: Set<number>;
+  readonly #unreadable: Set<number>;
+  /** Whether the service answers about something in this run. Undefined: not known. */
+  #isWorking: boolean | undefined;
+  #requests = 0;
+  /** This attempt adds so much to the time for which the first epoch had been tried. */
+  #ownMs: number;
+
+  constructor(options: ValidatorsOptions, part: EpochPart<Row, Own>, context: ReadContext, value: Validators) {
+    const ledger = part.of(value) ?? NO_EPOCHS;
+    this.#options = options;
+    this.#part = part;
+    this.#context = context;
+    this.#before = value;
+    this.#ledger = ledger;
+    this.#own = new Map(ledger.validators.map((one) => [one[0], one]));
+    this.#done = new Set(indicesOf(ledger.done));
+    this.#failed = new Set(indicesOf(ledger.failed));
+    this.#unreadable = new Set(indicesOf(ledger.unreadable));
+    this.#ownMs = ledger.triedMs === undefined ? 0 : context.ownMs;
+    this.#totals = new Map(
+      ledger.groups.map(({ group, totals }) => [
+        group,
+        new Map(Object.entries(totals).map(([name, sum]) => [name, BigInt(sum)])),
+      ]),
+    );
+  }
+
+  /** What is known after the run, which is saved whole. */
+  value(): Validators {
+    const { watch } = this.#options;
+    const validators = [...this.#own.values()].filter(([one]) => watches(watch, one)).sort(([a], [b]) => a - b);
+    const groups = [...this.#totals].map(([group, totals]) => ({
+      ...(group !== undefined && { group }),
+      totals: Object.fromEntries([...totals].map(([name, sum]) => [name, String(sum)])),
+    }));
+    const watched = (all: Iterable<number>): { first: number; last: number }[] => [
+      ...watchOfAll([...all].filter((one) => watches(watch, one))),
+    ];
+    const [failed, unreadable] = [watched(this.#failed), watched(this.#unreadable)];
+    // Those that are counted stay so, also if they are not watched for a while.
+    const ledger = { ...this.#ledger, done: [...watchOfAll(this.#done)], failed, unreadable, groups };
+    return this.#part.with(this.#before, { ...ledger, validators });
+  }
+
+  async run(): Promise<Error | undefined> {
+    const { chain } = this.#options;
+    const { inputs, timing } = this.#context;
+    const { finality } = inputs;
+    this.#set({ again: finality ? undefined : 'soon' });
+    if (!finality) return undefined;
+    const newest = epochAt(chain, finality.at) - 1;
+    this.#startOrSkip({ epoch: newest, readAt: finality.readAt });
+    let failure: Error | undefined;
+    for (let epoch = this.#next(); epoch <= newest; epoch = this.#next()) {
+      if (this.#requests >= REQUESTS_OF_RUN) {
+        this.#set({ again: 'now' });
+        break;
+      }
+      const ended = await this.#countNext(epoch, newest);
+      failure ??= ended;
+      // A stretched read is later: one epoch an interval.
+      if (this.#next() === epoch || timing.isStretched) break;
+    }
+    return failure;
+  }
+
+  #next(): number {
+    return (this.#ledger.cursor ?? -1) + 1;
+  }
+
+  #set(fields: { readonly [key in keyof Ledger]?: Ledger[key] | undefined }): void {
+    const all = Object.entries({ ...this.#ledger, ...fields }).filter(([, value]) => value !== undefined);
+    this.#ledger = Object.fromEntries(all) as Ledger;
+  }
+
+  #startOrSkip(final: { readonly epoch: number; readonly readAt: number }): void {
+    const { epoch: newest, readAt } = final;
+    const { cursor = newest - 1, final: last = final, skipped } = this.#ledger;
+    const gainedMs = (newest - last.epoch) * MS_PER_EPOCH - (readAt - last.readAt);
+    const kept = gainedMs > LOST_MS ? newest : this.#ledger.kept;
+    this.#set({ cursor, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
+    const caughtUp = Math.max(LEAST_CAUGHT_UP, Math.floor(this.#options.catchUpMs / MS_PER_EPOCH));
+    const epochs = newest - caughtUp - cursor;
+    if (epochs <= 0 || this.#ledger.kept !== undefined) return;
+    this.#context.events.push({ type: 'own_epochs_skipped', part: this.#part.name, epochs });
+    this.#set({ skipped: skipped + epochs });
+    this.#moveTo(cursor + epochs);
+  }
+
+  #moveTo(cursor: number): void {
+    [this.#done, this.#failed, this.#ownMs] = [new Set(), new Set(), 0];
+    this.#set({ cursor, triedMs: undefined });
+  }
+
+  /** Reads what is left of an epoch. The cursor advances if nothing is left. */
+  async #countNext(epoch: number, newest: number): Promise<Error | undefined> {
+    this.#isWorking = undefined;
+    const left = this.#options.groups.flatMap(({ group, watch }): Chunk[] =>
+      chunksOf(
+        [...indicesOf(watch)].filter((one) => !this.#done.has(one)),
+        PAGE_SIZE,
+      ).map((validators) => ({ group, validators })),
+    );
+    const isFailed = ({ validators }: Chunk): boolean => validators.some((one) => this.#failed.has(one));
+    const ordered = [...left.filter((one) => !isFailed(one)), ...left.filter(isFailed)];
+    const failed: { readonly chunk: Chunk; readonly failure: Error }[] = [];
+    for (const chunk of ordered) {
+      if (this.#requests >= REQUESTS_OF_RUN) break;
+      const rows = await attempt(this.#context, () => this.#rowsOf(epoch, newest, chunk.validators));
+      if (!(rows instanceof Error)) {
+        this.#add(chunk, rows, epoch);
+        continue;
+      }
+      // In an outage, or while the service refuses all requests, nothing is given up.
+      if (!isRequestSpecific(rows)) return rows;
+      failed.push({ chunk, failure: rows });
+      for (const one of chunk.validators) this.#failed.add(one);
+      if (failed.length === FAILURES_OF_RUN && !(await this.#isAnswering(epoch, newest, chunk))) break;
+    }
+    const failure = failed[0]?.failure;
+    if (failure) {
+      const [{ chunk }] = failed as [(typeof failed)[number]];
+      const isAnswering = await this.#isAnswering(epoch, newest, chunk);
+      const triedMs = (this.#ledger.triedMs ?? 0) + (isAnswering ? this.#ownMs : 0);
+      this.#set({ triedMs });
+      const given = failed
+        .map((one) => one.chunk)
+        .filter(
+          ({ validators }) => triedMs >= GIVE_UP_AFTER_MS || validators.every((one) => this.#unreadable.has(one)),
+        );
+      if (isAnswering && given.length > 0) this.#giveUp(given, epoch);
+      const isNotYet = failed.every((one) => one.failure instanceof NotYet);
+      if (isNotYet && !this.#isWhole(ordered)) this.#set({ again: 'soon' });
+    }
+    if (this.#isWhole(ordered)) {
+      this.#moveTo(epoch);
+      this.#set({ counted: epoch });
+    } else if (!failure) this.#set({ again: 'now' });
+    // What the service never has is a failure in the end.
+    return this.#ledger.again === 'soon' && newest - epoch < LATE_EPOCHS ? undefined : failure;
+  }
+
+  #isWhole(chunks: readonly Chunk[]): boolean {
+    return chunks.every(({ validators }) => validators.every((one) => this.#done.has(one)));
+  }
+
+  /**
+   * Whether the service answers about something else, so that a failure is not that of everything: about others that it gave of
+   * this epoch, or about the same validators in the newest epoch.
+   */
+  async #isAnswering(epoch: number, newest: number, { validators }: Chunk): Promise<boolean> {
+    if (this.#isWorking !== undefined) return this.#isWorking;
+    const given = this.#done.difference(this.#unreadable);
+    const read = this.#options.groups.map(({ watch }) => [...given].filter((one) => watches(watch, one)));
+    const others = read.find((one) => one.length > 0)?.slice(0, PAGE_SIZE);
+    if (!others && epoch === newest) return false;
+    const [of, asked] = others ? [epoch, others] : [newest, validators];
+    const rows = await attempt(this.#context, () => this.#rowsOf(of, newest, asked));
+    this.#isWorking = !(rows instanceof Error);
+    return this.#isWorking;
+  }
+
+  #giveUp(chunks: readonly Chunk[], epoch: number): void {
+    const all = chunks.flatMap(({ validators }) => validators);
+    const fresh = all.filter((one) => !this.#unreadable.has(one));
+    if (fresh.length > 0) {
+      const event = { part: this.#part.name, epoch, validators: fresh.slice(0, NAMED), count: fresh.length };
+      this.#context.events.push({ type: 'own_epoch_unread', ...event });
+    }
+    for (const one of all) {
+      this.#done.add(one);
+      this.#unreadable.add(one);
+    }
+    this.#set({ unread: this.#ledger.unread + all.length });
+  }
+
+  #add({ group, validators }: Chunk, rows: ReadonlyMap<number, Row | undefined>, epoch: number): void {
+    const totals = this.#totals.get(group) ?? new Map<string, bigint>();
+    this.#totals.set(group, totals);
+    let unread = 0;
+    for (const [validator, row] of rows) {
+      if (!row) {
+        unread += 1;
+        continue;
+      }
+      for (const [name, amount = 0n] of this.#part.added(row)) totals.set(name, (totals.get(name) ?? 0n) + amount);
+      const own = this.#part.own(validator, row, this.#own.get(validator), epoch);
+      if (own) this.#own.set(validator, own);
+    }
+    for (const one of validators) {
+      this.#done.add(one);
+      this.#failed.delete(one);
+      this.#unreadable.delete(one);
+    }
+    this.#isWorking = true;
+    this.#set({ unread: this.#ledger.unread + unread });
+  }
+
+  /**
+   * The rows of a chunk. A validator without a row had no duty; with undefined in place of it, its row may be one that cannot
+   * be read. @throws NotYet, RequestFailed
+   */
+  async #rowsOf(epoch: number, newest: number, chunk: readonly number[]): Promise<Map<number, Row | undefined>> {
+    const { endpoint, row: schema } = this.#part;
+    const { chain } = this.#options;
+    const { api, signal } = this.#context;
+    const priority: Priority = newest - epoch < FRESH_EPOCHS ? 'background' : 'catch_up';
+    const rows = new Map<number, Row | undefined>();
+    let bad = 0;
+    try {
+      const ending = await eachPage(async (cursor) => {
+        this.#requests += 1;
+        const asked = { chain, identifiers: chunk, epoch, cursor, priority };
+        const { data, range, paging } = await api.request(requestTo(endpoint, asked), signal);
+        const { start, end } = range.epoch;
+        if (end !== epoch || (start ?? end) !== end)
+          throw new RequestFailed(endpoint, 'invalid_body', `epoch ${end} in place of ${epoch}`);
+        const read = api.records(endpoint, schema, data, ({ validator: { index = -1 } }) => chunk.includes(index));
+        if (read.some(({ finality }) => finality !== 'finalized'))
+          throw notYet(endpoint, `epoch ${epoch} is not final`);
+        for (const row of read) rows.set(row.validator.index ?? -1, row);
+        bad += data.length - read.length;
+        return { cursor: paging?.next_cursor, count: data.length };
+      }, PAGES_OF_CHUNK);
+      if (ending === 'unreadable_cursor')
+        throw new RequestFailed(endpoint, 'invalid_body', 'the cursor of the next page cannot be read');
+    } catch (error) {
+      if (isFailure(error, 'not_found') && chunk.every((one) => this.#hadNoDuties(one, epoch))) return rows;
+      throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, error.message) : error;
+    }
+    if (rows.size === 0 && !chunk.every((one) => this.#hadNoDuties(one, epoch)))
+      throw notYet(endpoint, `no rows of epoch ${epoch}`);
+    for (const one of chunk.filter((one) => !rows.has(one)).slice(0, bad)) rows.set(one, undefined);
+    return rows;
+  }
+
+  #hadNoDuties(validator: number, epoch: number): boolean {
+    const known = this.#before.validators.find((one) => identifierOf(one) === validator);
+    return known !== undefined && hadNoDutiesIn(known, epoch);
+  }
+}
+
+function notYet(endpoint: RequestFailed['endpoint'], detail: string): NotYet {
+  return new NotYet(endpoint, 'not_found', detail);
+}
+
+function watchOfAll(validators: Iterable<number>): Watch {
+  return watchOf([...validators].map((one) => ({ first: one, last: one })));
+}

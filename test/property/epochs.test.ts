@@ -1,0 +1,291 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { epochEnd, epochTime, MS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../src/facts/chain.ts';
+import { watchedGroups } from '../../src/facts/groups.ts';
+import { indicesOf, watchOf } from '../../src/facts/watch.ts';
+import { contentOf } from '../../src/sandbox/answer.ts';
+import { dutiesIn } from '../../src/sandbox/epoch-duties.ts';
+import { rewardsFor } from '../../src/sandbox/rewards.ts';
+import { validatorAt } from '../../src/sandbox/validator.ts';
+import { ETHER, type Validator } from '../../src/sandbox/validators-world.ts';
+import { Sandbox } from '../../src/sandbox/world.ts';
+import { doubtingRefusals, type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
+import { validatorsSource } from '../../src/sources/validators/index.ts';
+import type { ValidatorsOptions } from '../../src/sources/validators/options.ts';
+import type { Validators } from '../../src/sources/validators/state.ts';
+import { validatorsOptions } from '../support/answers/validators.ts';
+import { round, scheduleAt } from '../support/runs/round.ts';
+import { MINUTE } from '../support/time/timing.ts';
+import { cases, PATIENT } from '../support/vitest/fuzz.ts';
+import { apiOf, type Written } from './odd.ts';
+
+const FIRST = 444_375;
+const PARTS = ['epoch_duties', 'epoch_rewards'] as const;
+type Part = (typeof PARTS)[number];
+
+/** Lists of validators by group. No validator of the world is beyond the last one. */
+const LISTS: readonly (readonly (readonly [group: string | undefined, first: number, last: number])[])[] = [
+  [[undefined, 1, 14]],
+  [[undefined, 1, 24]],
+  [
+    ['east', 1, 11],
+    ['west', 12, 24],
+  ],
+  [
+    ['east', 5, 24],
+    [undefined, 1, 4],
+  ],
+];
+
+function optionsOf(list: number): ValidatorsOptions {
+  const named = LISTS[list % LISTS.length] ?? [];
+  const rangesOf = (of: typeof named) => watchOf(of.map(([, first, last]) => ({ first, last })));
+  const groups = named.flatMap((one) => (one[0] === undefined ? [] : [{ name: one[0], watch: rangesOf([one]) }]));
+  const watch = rangesOf(named);
+  return validatorsOptions({ watch, groups: watchedGroups(watch, groups), epochs: true, rewards: false });
+}
+
+/** What goes wrong in a step. */
+interface Step {
+  readonly what: 'good' | 'kill' | 'restart' | 'reload';
+  readonly list: number;
+  /** By request: what it gets in place of the good answer. */
+  readonly faults: readonly Fault[];
+  readonly afterMinutes: number;
+  /** By how many epochs finality has advanced. */
+  readonly epochs: number;
+}
+
+const FAULTS = [
+  'good',
+  'good',
+  'good',
+  'away',
+  'server_error',
+  'late',
+  'not_final',
+  'other',
+  'cut',
+  'bad_request',
+] as const;
+type Fault = (typeof FAULTS)[number];
+
+const step: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom('good', 'good', 'kill', 'restart', 'reload'),
+  list: fc.nat(3),
+  faults: fc.array(fc.constantFrom(...FAULTS), { maxLength: 12 }),
+  afterMinutes: fc.integer({ min: 1, max: 9 }),
+  epochs: fc.nat(3),
+});
+
+const SERVICE = { 'x-beaconchain-version': '1' };
+
+/** `other`: the answer about the epoch before. */
+function faulty(fault: Fault, good: Written, other: Written): Written | 'away' {
+  switch (fault) {
+    case 'good':
+      return good;
+    case 'away':
+      return 'away';
+    case 'server_error':
+      return { status: 500, body: '' };
+    case 'late':
+      return { status: 404, headers: SERVICE, body: '{"error":"not yet"}' };
+    case 'bad_request':
+      return { status: 400, headers: SERVICE, body: '{"error":"no"}' };
+    case 'not_final': {
+      const earlier = good.body.replaceAll(/"(reward|included)":("?)\d+/g, '"$1":$20');
+      return { ...good, body: earlier.replaceAll('"finalized"', '"not_finalized"') };
+    }
+    case 'other':
+      return other;
+    case 'cut':
+      return { ...good, body: good.body.slice(0, good.body.length / 2) };
+  }
+}
+
+/** The fields that the service always writes oddly, by validator and epoch, and what needs them. */
+const ODD: readonly (readonly [part: Part, keys: readonly string[], odd: unknown, needs: readonly string[]])[] = [
+  ['epoch_duties', ['duties', 'attestation', 'missed'], 'odd', ['missed']],
+  ['epoch_duties', ['duties', 'attestation', 'correct_head'], -1, ['head']],
+  ['epoch_rewards', ['attestation', 'head', 'reward'], '-5', ['rewards attestation']],
+  ['epoch_rewards', ['attestation', 'source', 'penalty'], 7, ['penalties attestation']],
+  [
+    'epoch_rewards',
+    ['sync_committee'],
+    'odd',
+    ['rewards sync_committee', 'penalties sync_committee', 'missed sync_committee'],
+  ],
+  ['epoch_rewards', ['proposal', 'execution_layer_reward'], null, ['rewards execution']],
+  ['epoch_rewards', ['proposal', 'missed_el_reward'], '9'.repeat(31), ['missed proposal']],
+];
+
+function oddOf(seed: number, validator: number, epoch: number): (typeof ODD)[number] | undefined {
+  const drawn = (seed * 31 + validator * 7 + epoch * 13) % 40;
+  return ODD[drawn];
+}
+
+function withOdd(seed: number, part: Part, body: string): string {
+  const answer = JSON.parse(body);
+  const epoch = answer.range?.epoch.end;
+  for (const row of answer.data ?? []) {
+    const odd = oddOf(seed, row.validator.index, epoch);
+    if (odd?.[0] !== part) continue;
+    const [, keys, value] = odd;
+    const holder = keys.slice(0, -1).reduce((at, key) => at[key], row);
+    holder[keys.at(-1) as string] = value;
+  }
+  return JSON.stringify(answer);
+}
+
+function worldOf(seed: number, events: readonly number[]): Sandbox {
+  const watched = { validators: { mainnet: [1, 5, 12, 24], hoodi: [] }, slots: 16 };
+  const sandbox = new Sandbox({ seed: `${seed}`, plan: { perSecond: 1e6 }, slotsPerSlashing: 200, watched });
+  const world = sandbox.chains.mainnet;
+  const drawn = (index: number): Validator => validatorAt(world, index, FIRST) as Validator;
+  // One is large and joins, one leaves, and all of a chunk have left.
+  const large = { current: 2_048n * ETHER, effective: 2_048n * ETHER };
+  world.validators.push({ ...drawn(3), life: { ...drawn(3).life, activation: FIRST + 4 }, balances: large });
+  world.validators.push({ ...drawn(9), life: { ...drawn(9).life, exit: FIRST + 6, withdrawable: FIRST + 300 } });
+  for (let index = 22; index <= 24; index += 1)
+    world.validators.push({
+      ...drawn(index),
+      life: { ...drawn(index).life, exit: FIRST - 99, withdrawable: FIRST + 99 },
+    });
+  for (const one of events) {
+    const epoch = FIRST + (one % 30);
+    const [from, until] = [epochTime('mainnet', epoch) * 1000, epochTime('mainnet', epoch + 1 + (one % 3)) * 1000];
+    world.silences.push({ validator: (one % 24) + 1, from, until });
+    world.missed.set(epoch * SLOTS_PER_EPOCH + (one % 32), [1, 5, 12][one % 3] as number);
+  }
+  return sandbox;
+}
+
+/** The sums of the world by group and counter. Nothing of it is shared with the exporter. */
+function expectedOf(sandbox: Sandbox, seed: number, counted: ReadonlyMap<string, string>, part: Part) {
+  const world = sandbox.chains.mainnet;
+  const sums: Record<string, bigint> = {};
+  const byEpoch = Map.groupBy(counted, ([pair]) => Number(pair.split(' ')[0]));
+  for (const [epoch, pairs] of byEpoch) {
+    const validators = pairs.map(([pair]) => validatorAt(world, Number(pair.split(' ')[1]), epoch) as Validator);
+    const duties = dutiesIn(world, validators, epoch);
+    pairs.forEach(([pair, group], i) => {
+      const own = duties[i];
+      if (!own || own.assigned === 0) return;
+      const odd = oddOf(seed, Number(pair.split(' ')[1]), epoch);
+      const needs = odd?.[0] === part ? odd[3] : [];
+      const add = (name: string, amount: bigint): void => {
+        const key = `${group} ${name}`;
+        if (!needs.includes(name)) sums[key] = (sums[key] ?? 0n) + amount;
+      };
+      if (part === 'epoch_duties') {
+        add('included', BigInt(own.included));
+        add('missed', BigInt(own.assigned - own.included));
+        for (const vote of ['head', 'source', 'target'] as const) add(vote, BigInt(own.correct[vote]));
+        return;
+      }
+      const { head, source, target, sync, proposal } = rewardsFor(own, validators[i]?.balances.effective ?? 0n);
+      add('rewards attestation', head.reward + source.reward + target.reward);
+      add('penalties attestation', head.penalty + source.penalty + target.penalty);
+      add('missed attestation', head.missed + source.missed + target.missed);
+      add('rewards sync_committee', sync.reward);
+      add('penalties sync_committee', sync.penalty);
+      add('missed sync_committee', sync.missed);
+      const { attestation_inclusion_reward: a, sync_inclusion_reward: b, slashing_inclusion_reward: c } = proposal;
+      add('rewards proposal', a + b + c);
+      add('rewards execution', proposal.execution_layer_reward);
+      add('missed proposal', proposal.missed_cl_reward + proposal.missed_el_reward);
+    });
+  }
+  return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0n));
+}
+
+function totalsOf(value: Validators, part: Part): Record<string, bigint> {
+  const groups = value[part]?.groups ?? [];
+  const all = groups.flatMap(({ group, totals }) =>
+    Object.entries(totals).map(([name, sum]) => [`${group} ${name}`, BigInt(sum)] as const),
+  );
+  return Object.fromEntries(all.filter(([, sum]) => sum !== 0n));
+}
+
+describe('fuzz epochs', PATIENT, () => {
+  it('every epoch and validator counts exactly once, to the wei, whatever is late, odd, killed or reloaded', async () => {
+    let requests = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(1_000_000),
+        fc.array(fc.nat(10_000), { maxLength: 8 }),
+        fc.array(step, { minLength: 3, maxLength: 14 }),
+        async (seed, events, steps) => {
+          const sandbox = worldOf(seed, events);
+          let [options, finalized, now] = [optionsOf(seed), FIRST, epochEnd('mainnet', FIRST) + 2 * MS_PER_EPOCH];
+          let entry: Entry<Validators> = emptyEntry(validatorsSource(options));
+          let tried: Set<string> = new Set();
+          const counted = { epoch_duties: new Map<string, string>(), epoch_rewards: new Map<string, string>() };
+          const play = async ({ what, faults }: Pick<Step, 'what' | 'faults'>) => {
+            const source = validatorsSource(options);
+            const queue = [...faults];
+            const api = apiOf(({ method, path, headers, body = '' }) => {
+              const good = contentOf(sandbox, { method, path, headers, body }, 'mainnet', now);
+              const part = path.endsWith('performance-list')
+                ? PARTS[0]
+                : path.endsWith('rewards-list')
+                  ? PARTS[1]
+                  : undefined;
+              if (!part) return good;
+              requests += 1;
+              const told =
+                good.status === 200 ? { ...good, body: withOdd(seed, part, good.body) } : { ...good, headers: SERVICE };
+              const before = JSON.stringify({ ...JSON.parse(body), epoch: JSON.parse(body).epoch - 1 });
+              const other = contentOf(sandbox, { method, path, headers, body: before }, 'mainnet', now);
+              return faulty(queue.shift() ?? 'good', told, { ...other, headers: SERVICE });
+            }, now);
+            const finality = { at: epochEnd('mainnet', finalized), readAt: now };
+            const after = await round(source, api, entry, { now, inputs: { finality }, tried });
+            if (what === 'kill') return;
+            for (const part of PARTS) {
+              const [before, saved] = [entry.value[part], after.value[part]];
+              const add = (epoch: number, validators: Iterable<number>): void => {
+                for (const one of validators) {
+                  const group = options.groups.find(({ watch }) => [...indicesOf(watch)].includes(one))?.group;
+                  const pair = `${epoch} ${one}`;
+                  if (!counted[part].has(pair)) counted[part].set(pair, String(group));
+                }
+              };
+              const from = before?.cursor ?? finalized - 1;
+              for (let epoch = from + 1; epoch <= (saved?.cursor ?? from); epoch += 1)
+                add(epoch, indicesOf(options.watch));
+              add((saved?.cursor ?? from) + 1, indicesOf(saved?.done ?? []));
+            }
+            entry = after.entry;
+            for (const name of after.ran) tried.add(name);
+          };
+          for (const one of steps) {
+            now += one.afterMinutes * MINUTE;
+            finalized += one.epochs;
+            now = Math.max(now, epochEnd('mainnet', finalized) + 2 * MS_PER_EPOCH);
+            await play(one);
+            if (one.what === 'kill' || one.what === 'restart' || one.what === 'reload') {
+              tried = new Set();
+              entry = doubtingRefusals(validatorsSource(options), entry);
+            }
+            if (one.what === 'reload') options = optionsOf(one.list);
+          }
+          for (let i = 0; i < 40; i += 1) {
+            const { reads } = scheduleAt(validatorsSource(options), entry, now);
+            now = Math.max(now + 1, Math.min(...reads.map(({ nextAttemptAt }) => nextAttemptAt)));
+            await play({ what: 'good', faults: [] });
+            if (PARTS.every((part) => entry.value[part]?.cursor === finalized && i > 5)) break;
+          }
+          for (const part of PARTS) {
+            const { cursor, skipped, unread } = entry.value[part] ?? {};
+            expect([part, cursor, skipped, unread]).toEqual([part, finalized, 0, 0]);
+            expect(totalsOf(entry.value, part)).toEqual(expectedOf(sandbox, seed, counted[part], part));
+          }
+        },
+      ),
+      cases(30),
+    );
+    expect(requests).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,367 @@
+import { describe, expect, it } from 'vitest';
+import type { WireRequest } from '../../../src/api/transport.ts';
+import { epochEnd, MS_PER_EPOCH } from '../../../src/facts/chain.ts';
+import { watchedGroups } from '../../../src/facts/groups.ts';
+import { watchOf } from '../../../src/facts/watch.ts';
+import { contentOf } from '../../../src/sandbox/answer.ts';
+import { Sandbox } from '../../../src/sandbox/world.ts';
+import { doubtingRefusals, type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
+import { NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
+import { validatorsSource } from '../../../src/sources/validators/index.ts';
+import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
+import type { Validators } from '../../../src/sources/validators/state.ts';
+import { apiOf, type Written } from '../../property/odd.ts';
+import { validatorsOptions } from '../../support/answers/validators.ts';
+import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
+import { round, scheduleAt } from '../../support/runs/round.ts';
+import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+
+const FIRST = 444_375;
+const SERVICE = { 'x-beaconchain-version': '1' };
+const NOT_YET: Written = { status: 404, headers: SERVICE, body: '{"error":"not yet"}' };
+const BROKEN: Written = { status: 500, body: '' };
+
+interface Asked {
+  readonly part: 'epoch_duties' | 'epoch_rewards';
+  readonly epoch: number;
+  readonly validators: readonly number[];
+}
+
+/** 25 validators in two groups, of which the service has every epoch two epochs after its end. */
+class Owner {
+  readonly sandbox = new Sandbox({ plan: { perSecond: 1e6 }, slotsPerSlashing: Number.POSITIVE_INFINITY });
+  options: ValidatorsOptions;
+  entry: Entry<Validators>;
+  finalized = FIRST;
+  now = epochEnd('mainnet', FIRST) + 2 * MS_PER_EPOCH;
+  /** Requests since it was read last. */
+  asked: Asked[] = [];
+  readonly events: SourceEvent[] = [];
+  failure: Error | undefined;
+  /** In place of the good answer. 'away': none. */
+  fault: (asked: Asked, good: Written) => Written | 'away' | undefined = () => undefined;
+  allowedPerDay = Number.POSITIVE_INFINITY;
+  #tried = new Set<string>();
+
+  constructor(overrides: Partial<ValidatorsOptions> = {}) {
+    const watch = watchOf([{ first: 1, last: 25 }]);
+    const groups = watchedGroups(watch, [{ name: 'home', watch: watchOf([{ first: 1, last: 12 }]) }]);
+    const parts = { status: false, rewards: false, syncCommittee: false, epochs: true };
+    this.options = validatorsOptions({ watch, groups, ...parts, ...overrides });
+    this.entry = emptyEntry(this.source);
+  }
+
+  get source() {
+    return validatorsSource(this.options);
+  }
+
+  part(name: Asked['part'] = 'epoch_duties') {
+    const ledger = this.entry.value[name];
+    if (!ledger) throw new Error(`${name} has never run`);
+    return ledger;
+  }
+
+  /** One round of what is due, after so long. */
+  async poll(afterMs = 0): Promise<Asked[]> {
+    this.now += afterMs;
+    const from = this.asked.length;
+    const api = apiOf((request) => this.#answer(request), this.now);
+    const finality = { at: epochEnd('mainnet', this.finalized), readAt: this.now };
+    const { now, allowedPerDay } = this;
+    const played = await round(this.source, api, this.entry, {
+      now,
+      allowedPerDay,
+      inputs: { finality },
+      tried: this.#tried,
+    });
+    Object.assign(this, { entry: played.entry, failure: played.failure });
+    for (const name of played.ran) this.#tried.add(name);
+    this.events.push(...played.events);
+    return this.asked.slice(from);
+  }
+
+  /** Polls whenever something is due, while an epoch becomes final every 384 s. */
+  async live(epochs: number, isFinalizing = true): Promise<void> {
+    for (let i = 0; i < epochs; i += 1) {
+      const end = this.now + MS_PER_EPOCH;
+      if (isFinalizing) this.finalized += 1;
+      while (this.due() <= end) {
+        this.now = Math.max(this.now, this.due());
+        await this.poll();
+      }
+      this.now = end;
+    }
+  }
+
+  due(): number {
+    const { reads } = scheduleAt(this.source, this.entry, this.now, this.allowedPerDay);
+    return Math.min(...reads.map(({ nextAttemptAt }) => nextAttemptAt));
+  }
+
+  restart(afterMs = 0): void {
+    this.now += afterMs;
+    this.finalized += Math.floor(afterMs / MS_PER_EPOCH);
+    this.#tried = new Set();
+    this.entry = doubtingRefusals(this.source, this.entry);
+  }
+
+  value(name: string, labels: Record<string, string> = {}, now = this.now): number | undefined {
+    const families = this.source.metrics(this.entry.value, timing({ now }), NO_INPUTS);
+    return sampleValue(families, `beaconchain_watched_${name}`, { chain: 'mainnet', ...labels });
+  }
+
+  #answer({ method, path, headers, body = '' }: WireRequest): Written | 'away' {
+    this.sandbox.chains.mainnet.finalized = this.finalized;
+    const good = contentOf(this.sandbox, { method, path, headers, body }, 'mainnet', this.now);
+    const { epoch, validator } = JSON.parse(body);
+    const part = path.includes('performance') ? 'epoch_duties' : 'epoch_rewards';
+    const asked: Asked = { part, epoch, validators: validator.validator_identifiers };
+    this.asked.push(asked);
+    return this.fault(asked, { ...good, headers: SERVICE }) ?? { ...good, headers: SERVICE };
+  }
+}
+
+/** Only requests that contain this validator. */
+function about(validator: number, answer: Written | 'away'): Owner['fault'] {
+  return (asked) => (asked.validators.includes(validator) ? answer : undefined);
+}
+
+/** Of all groups. */
+function attestations({ source, entry, now }: Owner): number {
+  const families = source.metrics(entry.value, timing({ now }), NO_INPUTS);
+  const family = families.find(({ name }) => name === 'beaconchain_watched_attestations_total');
+  return [...(family?.samples ?? [])].reduce((sum, { value }) => sum + value, 0);
+}
+
+describe('every epoch of watched validators', () => {
+  it('takes one request for each ten validators of a group, epoch and part', async () => {
+    const owner = new Owner();
+    await owner.live(12);
+    const counted = owner.part().counted ?? 0;
+    const epochs = counted - FIRST;
+    expect(epochs).toBeGreaterThanOrEqual(10);
+    const chunks = [10, 2, 10, 3];
+    for (const part of ['epoch_duties', 'epoch_rewards'] as const) {
+      const sizes = owner.asked
+        .filter((one) => one.part === part && one.epoch === FIRST + 1)
+        .map((one) => one.validators.length);
+      expect(sizes).toEqual(chunks);
+    }
+    expect(owner.asked).toHaveLength(2 * epochs * chunks.length);
+    expect(attestations(owner)).toBe(25 * epochs);
+    const included = ['home', undefined].map((group) =>
+      samplesOf(
+        owner.source.metrics(owner.entry.value, timing({ now: owner.now }), NO_INPUTS),
+        'beaconchain_watched_attestations_total',
+      )
+        .filter(({ labels }) => labels['group'] === group)
+        .reduce((sum, { value }) => sum + value, 0),
+    );
+    expect(included).toEqual([12 * epochs, 13 * epochs]);
+  });
+
+  it('starts with the epoch that is final at the first start, and waits for finality to be known', async () => {
+    const owner = new Owner();
+    const api = apiOf(() => 'away', owner.now);
+    const { entry, failure } = await round(owner.source, api, owner.entry, { now: owner.now });
+    expect([failure, entry.value.epoch_duties?.cursor]).toEqual([undefined, undefined]);
+    await owner.poll();
+    expect(owner.part()).toMatchObject({ cursor: FIRST, counted: FIRST, skipped: 0 });
+  });
+
+  it.each([
+    ['a 404', NOT_YET],
+    ['a 400', { ...NOT_YET, status: 400 }],
+    ['no rows', undefined],
+    ['rows that are not final', undefined],
+  ])('an epoch that the service does not have yet, by %s, is asked for again every minute', async (what, answer) => {
+    const owner = new Owner();
+    owner.fault = (_, good) => {
+      if (what === 'no rows') return { ...good, body: JSON.stringify({ ...JSON.parse(good.body), data: [] }) };
+      return answer ?? { ...good, body: good.body.replaceAll('"finalized"', '"not_finalized"') };
+    };
+    for (let i = 0; i < 20; i += 1) {
+      await owner.poll();
+      expect([owner.failure, owner.part().cursor]).toEqual([undefined, FIRST - 1]);
+      expect(owner.due()).toBe(owner.now + MINUTE);
+      owner.now += MINUTE;
+    }
+    owner.fault = () => undefined;
+    await owner.poll();
+    expect(owner.part()).toMatchObject({ cursor: FIRST, unread: 0, skipped: 0 });
+    expect(attestations(owner)).toBe(25);
+  });
+
+  it('is a failure in the end if the service never has it', async () => {
+    const owner = new Owner();
+    owner.fault = () => ({ ...NOT_YET, status: 400 });
+    await owner.live(12);
+    expect(owner.failure).toMatchObject({ message: expect.stringContaining('status 400') });
+    expect(owner.part()).toMatchObject({ cursor: FIRST, unread: 0 });
+  });
+
+  it.each([
+    ['a server error', BROKEN],
+    ['not yet', NOT_YET],
+  ])(
+    'a chunk that fails by itself, with %s, is tried for an hour; then epochs count without it, and it is asked for once an epoch',
+    async (_, answer) => {
+      const owner = new Owner();
+      await owner.poll();
+      owner.fault = about(13, answer);
+      await owner.live(9);
+      expect(owner.part()).toMatchObject({ counted: FIRST, unread: 0 });
+      await owner.live(4);
+      const unread = (owner.part().counted ?? 0) - FIRST;
+      expect(unread).toBeGreaterThan(8);
+      expect(owner.part().unread).toBe(10 * unread);
+      expect(owner.value('unread_validator_epochs_total', { part: 'epoch_duties' })).toBe(10 * unread);
+      expect(owner.events.filter(({ type }) => type === 'own_epoch_unread')).toMatchObject([
+        { part: 'epoch_duties', epoch: FIRST + 1, count: 10 },
+        { part: 'epoch_rewards', epoch: FIRST + 1, count: 10 },
+      ]);
+      owner.asked = [];
+      await owner.live(3);
+      const newest = owner.asked.filter(({ part, epoch }) => part === 'epoch_duties' && epoch === owner.part().counted);
+      expect(new Set(newest.map(({ validators }) => validators[0]))).toEqual(new Set([1, 11, 13, 23]));
+      owner.fault = () => undefined;
+      const before = owner.part().unread;
+      // In an outage its validators are like all others.
+      owner.fault = () => BROKEN;
+      await owner.live(12);
+      expect(owner.part().unread).toBe(before);
+      owner.fault = () => undefined;
+      await owner.live(3);
+      expect(owner.part()).toMatchObject({ unread: before, unreadable: [], counted: owner.finalized });
+    },
+  );
+
+  it.each([
+    ['no connection', 'away' as const],
+    ['server errors', BROKEN],
+    ['nothing new', NOT_YET],
+    ['refusals of the key', { ...NOT_YET, status: 401 }],
+  ])('nothing is given up while the service is away for six hours, with %s', async (_, answer) => {
+    const owner = new Owner();
+    // One chunk of the next epoch was read before.
+    await owner.poll();
+    owner.finalized += 1;
+    owner.fault = (asked) =>
+      asked.validators[0] === 1 && asked.epoch === FIRST + 1 && owner.part().done.length === 0 ? undefined : answer;
+    await owner.poll(MS_PER_EPOCH);
+    owner.fault = () => answer;
+    await owner.live(56);
+    expect(owner.part()).toMatchObject({ counted: FIRST, unread: 0 });
+    owner.fault = () => undefined;
+    await owner.live(6);
+    expect(owner.part()).toMatchObject({ unread: 0, skipped: 0, counted: owner.finalized });
+    expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
+  });
+
+  it('after a stop reads back as far as catch_up; epochs beyond it are skipped, counted and told', async () => {
+    const owner = new Owner({ catchUpMs: DAY });
+    await owner.poll();
+    await owner.live(3);
+    const before = owner.part().counted ?? 0;
+    owner.restart(3 * DAY);
+    await owner.live(40);
+    const skipped = owner.part().skipped;
+    expect(skipped).toBe(3 * 225 + 1 - 225 + (FIRST + 3 - before));
+    expect(owner.part()).toMatchObject({ counted: owner.finalized, unread: 0 });
+    expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1 - skipped));
+    expect(owner.events.filter(({ type }) => type === 'own_epochs_skipped')).toMatchObject([
+      { part: 'epoch_duties', epochs: skipped },
+      { part: 'epoch_rewards', epochs: skipped },
+    ]);
+  });
+
+  it('finality that was lost for longer than catch_up loses no epoch', async () => {
+    const owner = new Owner({ catchUpMs: 20 * MS_PER_EPOCH });
+    await owner.poll();
+    await owner.live(60, false);
+    owner.finalized += 60;
+    await owner.live(60);
+    expect(owner.part()).toMatchObject({ skipped: 0, unread: 0, counted: owner.finalized });
+    expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
+  });
+
+  it('while the budget leaves it out nothing is skipped: it continues with the epoch that is then final', async () => {
+    const owner = new Owner({ epochs: 'auto', status: true });
+    const counted = { ...emptyEntry(owner.source), value: (await played(new Owner({ status: true }))).entry.value };
+    owner.entry = counted;
+    const { cursor } = owner.part();
+    expect(cursor).toBe(FIRST);
+    await owner.poll(HOUR);
+    expect(owner.part().cursor).toBeUndefined();
+    owner.options = { ...owner.options, epochs: true };
+    owner.finalized += 50;
+    await owner.poll(5 * HOUR);
+    expect(owner.part()).toMatchObject({ cursor: FIRST + 50, skipped: 0 });
+    expect(attestations(owner)).toBe(2 * 25);
+  });
+
+  it('a stretched read is later, not skipped: one epoch an interval, the duties first', async () => {
+    const owner = new Owner();
+    // Four chunks 225 times a day for the duties; the rewards get half of that.
+    owner.allowedPerDay = 1_350;
+    await owner.live(40);
+    expect(owner.part()).toMatchObject({ skipped: 0, counted: owner.finalized });
+    const rewards = owner.part('epoch_rewards');
+    expect((rewards.counted ?? 0) - FIRST).toBeGreaterThan(17);
+    expect((rewards.counted ?? 0) - FIRST).toBeLessThan(23);
+    expect(rewards).toMatchObject({ skipped: 0, unread: 0 });
+  });
+
+  it('keeps a document that does not grow with the epochs', async () => {
+    const owner = new Owner();
+    const sizes: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      await owner.live(20);
+      sizes.push(JSON.stringify(owner.entry.value).length);
+    }
+    const [, second = 0, third = 0] = sizes;
+    expect(third - second).toBeLessThan(100);
+  });
+
+  it('counts a row that cannot be read as unread, and its neighbours as they are', async () => {
+    const owner = new Owner();
+    owner.fault = (asked, good) =>
+      asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', '"index":"x",') } : undefined;
+    await owner.poll();
+    expect(owner.part()).toMatchObject({ counted: FIRST, unread: 1 });
+    expect(attestations(owner)).toBe(24);
+  });
+
+  it('shows recent misses by name until the newest epoch is two hours old, and never those of a catch-up', async () => {
+    const owner = new Owner();
+    const { silences } = owner.sandbox.chains.mainnet;
+    silences.push({ validator: 7, from: owner.now - DAY, until: owner.now + 4 * MS_PER_EPOCH });
+    await owner.live(8);
+    const recent = (now?: number) =>
+      owner.value('validator_recent_missed_attestations', { validator: '7', group: 'home' }, now);
+    expect(recent()).toBe(6);
+    expect(owner.value('validator_missed_attestations_total', { validator: '7', group: 'home' })).toBe(6);
+    expect(owner.value('validator_recent_missed_attestations', { validator: '8', group: 'home' })).toBeUndefined();
+    const end = epochEnd('mainnet', owner.part().counted ?? 0);
+    expect(recent(end + 2 * HOUR)).toBe(6);
+    expect(recent(end + 2 * HOUR + 1)).toBeUndefined();
+  });
+
+  it('names all while few are watched, otherwise those that missed last', async () => {
+    const owner = new Owner({ series: 24 });
+    owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: Number.POSITIVE_INFINITY });
+    await owner.poll();
+    const named = (name: string, validator: string, group?: string) =>
+      owner.value(`validator_${name}_total`, { validator, ...(group && { group }) });
+    expect([named('missed_attestations', '7', 'home'), named('missed_attestations', '13')]).toEqual([1, undefined]);
+    expect(named('rewards_ether', '13')).toBeUndefined();
+    owner.options = { ...owner.options, series: 25 };
+    expect([named('missed_attestations', '7', 'home'), named('missed_attestations', '13')]).toEqual([1, 0]);
+    expect(named('rewards_ether', '13')).toBeGreaterThan(0);
+  });
+});
+
+async function played(owner: Owner): Promise<Owner> {
+  await owner.poll();
+  return owner;
+}
