@@ -76,9 +76,7 @@ const SELECTOR = 'validator.validator_identifiers';
 const OWN_BLOCK = 'POST /api/v2/ethereum/block/rewards block.number chain';
 
 /** A program that has just started does not know what is final, and asks a minute later. */
-const LISTS = ['performance', 'rewards'].map(
-  (kind) => `${VALIDATORS}/${kind}-list chain epoch page_size ${SELECTOR}`,
-);
+const LISTS = ['performance', 'rewards'].map((kind) => `${VALIDATORS}/${kind}-list chain epoch page_size ${SELECTOR}`);
 
 /** The forms of all enabled endpoints that `check --probe` asks. */
 const PROBED = [
