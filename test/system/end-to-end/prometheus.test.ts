@@ -53,6 +53,8 @@ const EMPTY = [
   "Validators' health, Watched validators that were slashed",
   "Validators' health, Validators that missed a proposal",
   "Validators' health, Watched validators that are offline",
+  "Validators' health, Leaving validators",
+  "Validators' health, Blocks that paid an unexpected address",
   "Validators' health, marks: Watched validators slashed",
   "Validators' health, marks: Watched proposals missed",
   'Staking fleet, marks: Watched validators slashed',
