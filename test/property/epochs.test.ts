@@ -284,7 +284,7 @@ describe('fuzz epochs', PATIENT, () => {
           }
         },
       ),
-      cases(30),
+      cases(15),
     );
     expect(requests).toBeGreaterThan(0);
   });

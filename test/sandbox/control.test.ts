@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { epochAt } from '../../src/facts/chain.ts';
+import { epochAt, epochTime } from '../../src/facts/chain.ts';
 import { blockRewards, recipientOf } from '../../src/sandbox/blocks.ts';
 import { control } from '../../src/sandbox/control.ts';
 import { BLOCK_NUMBER_OFFSET } from '../../src/sandbox/v1.ts';
@@ -65,6 +65,14 @@ describe('sandbox/control', () => {
     expect(paidIn(Number(slot))).toBe(own);
   });
 
+  it('lets a validator miss whole epochs, from the next one on', () => {
+    const { sandbox, result } = order('/-/miss?validator=12&epochs=3');
+    const next = epochAt('mainnet', NOW) + 1;
+    expect(result?.body).toContain(`misses the attestations of epochs ${next} to ${next + 2}: `);
+    const [from, until] = [next, next + 3].map((epoch) => epochTime('mainnet', epoch) * 1000);
+    expect(sandbox.chains.mainnet.silences).toEqual([{ validator: 12, from, until }]);
+  });
+
   it.each([
     ['/-/offline?validator=12', /20 minutes\n$/],
     ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
@@ -78,6 +86,7 @@ describe('sandbox/control', () => {
     ['/-/silence', 400, /^machine: expected one of node-a, /],
     ['/-/slash?validators=1,x', 400, /^validators: expected an index/],
     ['/-/slash?validators=1&offence=theft', 400, /^offence: expected attester or proposer/],
+    ['/-/miss?validator=1&epochs=226', 400, /^epochs: expected a number from 1 to 225/],
     ['/-/miss-proposal?validator=x', 400, /^validator: expected an index/],
     ['/-/offline?validator=2000000', 400, /^validator: expected an index such as 12345, below 2000000/],
   ])('says what was expected instead of %s', (path, status, body) => {

@@ -4,7 +4,7 @@ import { dutiesIn } from '../../src/sandbox/epoch-duties.ts';
 import { rewardsFor, scoresOf } from '../../src/sandbox/rewards.ts';
 import { validatorAt } from '../../src/sandbox/validator.ts';
 import { ETHER, GWEI, type Validator } from '../../src/sandbox/validators-world.ts';
-import { DAY, HOUR, NOW, order, post, read, sandboxOf } from './call.ts';
+import { DAY, HOUR, NOW, order, pagesOf, post, read, sandboxOf } from './call.ts';
 
 const ETHEREUM = '/api/v2/ethereum';
 const REWARDS = `${ETHEREUM}/validators/rewards-aggregate`;
@@ -55,6 +55,21 @@ describe('sandbox/duties', () => {
     const earned = sumsOf([read(sandbox, REWARDS, asked).data]);
     expect(earned).toEqual(sumsOf(each.map(({ rewards }) => rewardsAnswer(rewards, range).data)));
 
+    // Epoch by epoch they are the rows of both lists. A validator without a duty has none.
+    const lists = epochs.flatMap((epoch) => {
+      const { range: _, ...query } = asked;
+      const pages = ['performance', 'rewards'].map((kind) =>
+        read(sandbox, `${ETHEREUM}/validators/${kind}-list`, { ...query, epoch, page_size: 10 }),
+      );
+      for (const page of pages) expect(page.range.epoch).toEqual({ start: epoch, end: epoch });
+      return pages.flatMap((page): Record<string, unknown>[] => page.data);
+    });
+    for (const row of lists) delete row['validator'];
+    expect(lists).toHaveLength(2 * (225 + 225 + 113 + 8));
+    expect(sumsOf(lists.filter((row) => !('duties' in row)))).toEqual(earned);
+    const sums = Object.entries(sumsOf(lists.flatMap(({ duties }) => (duties ? [duties] : []))));
+    expect(Object.fromEntries(sums.filter(([path]) => !path.includes('avg_')))).toEqual(performance);
+
     // What makes this a test: each kind of duty was had, and missed.
     for (const duty of ['attestation', 'proposal', 'sync_committee'])
       expect([duty, performance[`.${duty}.missed`]]).not.toEqual([duty, 0n]);
@@ -99,5 +114,19 @@ describe('sandbox/duties', () => {
     sandbox.chains.mainnet.validators.push({ ...drawn, life: { ...drawn.life, exit: 300_000, withdrawable: 300_256 } });
     expect(post(sandbox, REWARDS, about(5)).status).toBe(404);
     expect(read(sandbox, PERFORMANCE, about(5)).data.beaconscore.total).toBeNull();
+  });
+
+  it.each(['performance', 'rewards'])('an epoch that is not final has no %s, and pages follow each other', (kind) => {
+    const sandbox = sandboxOf();
+    const list = `${ETHEREUM}/validators/${kind}-list`;
+    const { range: _, ...query } = about(...Array.from({ length: 12 }, (_, i) => i + 1));
+    const { epoch } = read(sandbox, REWARDS, about(3)).range;
+    expect(post(sandbox, list, { ...query, epoch: epoch.end + 1 }).status).toBe(404);
+    const pages = pagesOf((body, now) => read(sandbox, list, body, now), { ...query, epoch: epoch.end });
+    const rows = pages.map(({ data }) => data.map((row: { validator: { index: number } }) => row.validator.index));
+    expect(rows).toEqual([
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      [11, 12],
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { besideNetwork } from './beside-network.ts';
+import { everyEpoch } from './every-epoch.ts';
 import { income } from './income.ts';
 import { PROCESS_SILENT, silentTooLong } from './limits.ts';
 import { BAD, from, POOR, words } from './look.ts';
@@ -378,6 +379,6 @@ export function validators(): Dashboard {
     range: '24h',
     variables: ['chain', 'group', 'machines'],
     annotations: [...watchedSlashingMarks(), ...missedProposalMarks(), ...rebootMarks()],
-    sections: [now, status, income, besideNetwork, proposals, keys, nodes],
+    sections: [now, status, income, everyEpoch, besideNetwork, proposals, keys, nodes],
   });
 }

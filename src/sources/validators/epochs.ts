@@ -17,8 +17,12 @@ import { hadNoDutiesIn } from './status.ts';
 const AUTO_SHARE = 0.25;
 /** How long an epoch is tried before it is counted without the validators that cannot be read. */
 const GIVE_UP_AFTER_MS = MS_PER_HOUR;
-/** A run ends after so many requests, so that the status does not wait for all of a large set. The next one continues. */
+/**
+ * A run ends after so many requests, or so long, so that the status does not wait for a large set, or while others use the
+ * budget. The next one continues at once.
+ */
 const REQUESTS_OF_RUN = 100;
+const RUN_MS = MS_PER_MINUTE;
 /** After so many failures a run asks whether the service answers at all. */
 const FAILURES_OF_RUN = 3;
 /** Epochs further behind are caught up with, at the lowest priority. */
@@ -178,7 +182,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#startOrSkip({ epoch: newest, readAt: finality.readAt });
     let failure: Error | undefined;
     for (let epoch = this.#next(); epoch <= newest; epoch = this.#next()) {
-      if (this.#requests >= REQUESTS_OF_RUN) {
+      if (this.#isLong()) {
         this.#set({ again: 'now' });
         break;
       }
@@ -188,6 +192,11 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       if (this.#next() === epoch || timing.isStretched) break;
     }
     return failure;
+  }
+
+  #isLong(): boolean {
+    const { api, timing } = this.#context;
+    return this.#requests >= REQUESTS_OF_RUN || (this.#requests > 0 && api.now() - timing.now >= RUN_MS);
   }
 
   #next(): number {
@@ -231,7 +240,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     const ordered = [...left.filter((one) => !isFailed(one)), ...left.filter(isFailed)];
     const failed: { readonly chunk: Chunk; readonly failure: Error }[] = [];
     for (const chunk of ordered) {
-      if (this.#requests >= REQUESTS_OF_RUN) break;
+      if (this.#isLong()) break;
       const rows = await attempt(this.#context, () => this.#rowsOf(epoch, newest, chunk.validators));
       if (!(rows instanceof Error)) {
         this.#add(chunk, rows, epoch);

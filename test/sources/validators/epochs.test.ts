@@ -41,6 +41,7 @@ class Owner {
   /** In place of the good answer. 'away': none. */
   fault: (asked: Asked, good: Written) => Written | 'away' | undefined = () => undefined;
   allowedPerDay = Number.POSITIVE_INFINITY;
+  secondsPerRequest = 0;
   #tried = new Set<string>();
 
   constructor(overrides: Partial<ValidatorsOptions> = {}) {
@@ -67,8 +68,9 @@ class Owner {
     const from = this.asked.length;
     const api = apiOf((request) => this.#answer(request), this.now);
     const finality = { at: epochEnd('mainnet', this.finalized), readAt: this.now };
-    const { now, allowedPerDay } = this;
-    const played = await round(this.source, api, this.entry, {
+    const { now, allowedPerDay, secondsPerRequest } = this;
+    const slow = { ...api, now: () => now + (this.asked.length - from) * secondsPerRequest * 1_000 };
+    const played = await round(this.source, slow, this.entry, {
       now,
       allowedPerDay,
       inputs: { finality },
@@ -310,6 +312,21 @@ describe('every epoch of watched validators', () => {
     expect((rewards.counted ?? 0) - FIRST).toBeGreaterThan(17);
     expect((rewards.counted ?? 0) - FIRST).toBeLessThan(23);
     expect(rewards).toMatchObject({ skipped: 0, unread: 0 });
+  });
+
+  it('a run ends after a minute, so that the status does not wait for it, and the next one continues at once', async () => {
+    const owner = new Owner();
+    owner.secondsPerRequest = 20;
+    owner.finalized += 20;
+    owner.restart();
+    await owner.poll();
+    owner.finalized += 20;
+    for (let requests = owner.asked.length; owner.part().counted !== owner.finalized; requests = owner.asked.length) {
+      await owner.poll(MINUTE);
+      expect(owner.asked.length - requests).toBeLessThanOrEqual(4);
+      expect(owner.due()).toBeLessThanOrEqual(owner.now);
+    }
+    expect(attestations(owner)).toBe(25 * 21);
   });
 
   it('keeps a document that does not grow with the epochs', async () => {

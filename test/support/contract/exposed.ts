@@ -65,7 +65,10 @@ export function unknownNames(expr: string, recorded: readonly string[] = []): st
 /** Series of machines and validators, sums over them and what is recorded of them have a group where one is configured. */
 function hasGroups(metric: string): boolean {
   const labels = labelsOf.get(metric) ?? [];
-  const isSum = /^beaconchain(?::|_watched_(?:validators(?!_(?:rewards_)?epoch)|block_rewards))/.test(metric);
+  const isSum =
+    /^beaconchain(?::|_watched_(?:validators(?!_(?:rewards_)?epoch)|block_rewards|attestations|correct_votes|(?:missed_)?rewards_ether|penalties_ether))/.test(
+      metric,
+    );
   return isSum || labels.includes('machine') || labels.includes('validator');
 }
 

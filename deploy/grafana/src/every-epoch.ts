@@ -1,0 +1,81 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
+import { BAD, POOR } from './look.ts';
+import { graph, WHOLE } from './panels/graph.ts';
+import { stat } from './panels/stat.ts';
+import { type Column, table } from './panels/table.ts';
+import { GROUP, withWhose } from './queries.ts';
+import type { Section } from './shell.ts';
+
+const UNPROVEN = 'Empty where validators.epochs is off. Unproven: no recorded answer of the service shows it.';
+const ETHER = { unit: 'suffix:ETH', decimals: 5 } as const;
+
+/** How much a counter of epochs grew, over its other labels. Epochs come late, and in bursts. */
+function grew(family: string, window = '$__rate_interval', by = '', more = ''): string {
+  const increase = `increase(beaconchain_watched_${family}{${GROUP}${more}}[${window}])`;
+  return `max by (chain, group${by}) (sum by (job, instance, chain, group${by}) (${increase}))`;
+}
+
+const VALIDATORS: Readonly<Record<string, Column>> = {
+  validator: { name: 'Validator' },
+  chain: { name: 'Chain', width: 85 },
+  group: { name: 'Group', width: 85 },
+};
+
+export const everyEpoch: Section = {
+  title: 'Every epoch of watched validators',
+  panels: [
+    stat({
+      title: 'Earned, lost and missed',
+      description: `In the selected time range: choose today, this week or this month. Earned without what was lost by penalties. ${UNPROVEN}`,
+      ...ETHER,
+      span: 24,
+      queries: [
+        [withWhose(grew('rewards_ether_total', '$__range')), '{{whose}}, earned'],
+        [withWhose(grew('penalties_ether_total', '$__range')), '{{whose}}, lost'],
+        [withWhose(grew('missed_rewards_ether_total', '$__range')), '{{whose}}, missed'],
+      ],
+    }),
+    graph({
+      title: 'Attestations missed',
+      description: `New ones in each step, about 15 minutes after their epoch. ${UNPROVEN}`,
+      ...WHOLE,
+      bars: true,
+      softMax: 2,
+      interval: '1h',
+      queries: [[withWhose(grew('attestations_total', '$__rate_interval', '', ', status="missed"')), '{{whose}}']],
+      colors: { '.*': BAD },
+    }),
+    graph({
+      title: 'Effective rate of votes',
+      description: `Share of the assigned attestations of each step with a correct vote. ${UNPROVEN}`,
+      unit: 'percentunit',
+      decimals: 2,
+      max: 1,
+      interval: '1h',
+      queries: [
+        [
+          withWhose(
+            `${grew('correct_votes_total', '$__rate_interval', ', vote')} / on (chain, group) group_left () (${grew('attestations_total')} > 0)`,
+          ),
+          '{{whose}}, {{vote}}',
+        ],
+      ],
+      colors: { '.*, head': POOR },
+    }),
+    table({
+      title: 'Validators that missed attestations',
+      description: `In the selected time range, the most first. If more validators are watched than validators.series, those that missed last. ${UNPROVEN}`,
+      span: 24,
+      height: 9,
+      labels: VALIDATORS,
+      values: [
+        [
+          `topk(50, ${grew('validator_missed_attestations_total', '$__range', ', validator')} >= 0.5)`,
+          { name: 'Missed', decimals: 0 },
+        ],
+      ],
+      sortBy: 'Missed',
+      noValue: 'None: all is well',
+    }),
+  ],
+};
