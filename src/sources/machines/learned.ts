@@ -24,7 +24,10 @@ export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): 
   const { [process]: was, ...ahead } = before.learned?.ahead ?? {};
   const { [process]: until = 0, ...queued } = before.learned?.queued ?? {};
   const isFast = isAhead(one, now);
-  const counted = isFast ? { ...record, timestamp: Math.floor(Number(now) / 1000) } : record;
+  const { [process]: held } = before;
+  // If what is held is ahead too, our own clock was set back.
+  const isBack = held !== undefined && isAhead([process, held] as MachineRecord, now);
+  const counted = isFast ? { ...record, timestamp: isBack ? held.timestamp : Math.floor(Number(now) / 1000) } : record;
   const last = Math.max(until, isFast ? record.timestamp : 0);
   const learned: Learned = {
     ...learn(before, [process, counted] as MachineRecord, isFast || was !== undefined),

@@ -60,6 +60,12 @@ describe('sources/machines/fleet', () => {
     ]);
   });
 
+  it('takes no time back that it has shown where our own clock was set back', () => {
+    const back = { ...TIMING, now: NOW - DAY };
+    const [machine] = withRecords(machinesOptions(), known('a'), records(['a']), back).machines;
+    expect(machine?.system?.timestamp).toBe(SECONDS - 360);
+  });
+
   it('keeps out machines that are not admitted, known or not', () => {
     const options = machinesOptions({ exclude: ['out'] });
     expect(namesOf(withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
