@@ -55,6 +55,7 @@ const EMPTY = [
   "Validators' health, Watched validators that are offline",
   "Validators' health, Leaving validators",
   "Validators' health, Blocks that paid an unexpected address",
+  "Validators' health, Validators that missed attestations",
   "Validators' health, marks: Watched validators slashed",
   "Validators' health, marks: Watched proposals missed",
   'Staking fleet, marks: Watched validators slashed',
