@@ -225,7 +225,7 @@ export const ENDPOINTS = {
     part: 'epoch_duties',
     priority: ({ priority }: EpochPageQuery) => priority,
     path: '/api/v2/ethereum/validators/performance-list',
-    body: (query: EpochPageQuery) => ({ ...selectorOf(query), epoch: query.epoch, ...pageAt(query.cursor) }),
+    body: epochPageOf,
     envelope: EpochPage,
     is404None: true,
     records: { data: EpochDutiesRow },
@@ -234,7 +234,7 @@ export const ENDPOINTS = {
     part: 'epoch_rewards',
     priority: ({ priority }: EpochPageQuery) => priority,
     path: '/api/v2/ethereum/validators/rewards-list',
-    body: (query: EpochPageQuery) => ({ ...selectorOf(query), epoch: query.epoch, ...pageAt(query.cursor) }),
+    body: epochPageOf,
     envelope: EpochPage,
     is404None: true,
     records: { data: EpochRewardsRow },
@@ -303,6 +303,11 @@ export type AnswerOf<E extends Endpoint> = z.output<(typeof ENDPOINTS)[E]['envel
 
 function pageAt(cursor: string | undefined): object {
   return { page_size: PAGE_SIZE, ...(cursor !== undefined && { cursor }) };
+}
+
+/** The epoch is a bare integer (api-facts 11.5). */
+function epochPageOf({ epoch, cursor, ...query }: EpochPageQuery) {
+  return { ...selectorOf(query), epoch, ...pageAt(cursor) };
 }
 
 /** The selector of validators is an object of its own in every endpoint (api-facts 10). */

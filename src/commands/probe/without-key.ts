@@ -68,7 +68,6 @@ export interface Tried extends Exchange {
 
 /**
  * Sends each form once without a key, one a second. Neither the waits nor the quota of an account apply.
- * @param send The transport. @param now For the slots that are asked about
  */
 export async function tryForms(
   settings: Pick<LoadedConfig, 'config'>,

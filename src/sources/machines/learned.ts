@@ -29,12 +29,22 @@ export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): 
   const isBack = held !== undefined && isAhead([process, held] as MachineRecord, now);
   const counted = isFast ? { ...record, timestamp: isBack ? held.timestamp : Math.floor(Number(now) / 1000) } : record;
   const last = Math.max(until, isFast ? record.timestamp : 0);
+  const {
+    ahead: _,
+    queued: __,
+    ...rest
+  } = learn(before, [process, counted] as MachineRecord, isFast || was !== undefined);
   const learned: Learned = {
-    ...learn(before, [process, counted] as MachineRecord, isFast || was !== undefined),
-    ahead: isFast ? { ...ahead, [process]: record.timestamp } : ahead,
-    queued: last > counted.timestamp ? { ...queued, [process]: last } : queued,
+    ...rest,
+    ...someOf('ahead', isFast ? { ...ahead, [process]: record.timestamp } : ahead),
+    ...someOf('queued', last > counted.timestamp ? { ...queued, [process]: last } : queued),
   };
   return { ...before, [process]: counted, learned };
+}
+
+/** Hardly any clock is fast, so that most machines have none of these in the state. */
+function someOf(name: 'ahead' | 'queued', times: NonNullable<Learned['ahead']>): Learned {
+  return Object.keys(times).length > 0 ? { [name]: times } : {};
 }
 
 /** By how much the clock of the machine is fast, if these records show it. */
