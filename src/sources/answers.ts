@@ -3,7 +3,11 @@ import { type Endpoint, requestTo } from '../api/endpoints.ts';
 import { isFailure, RequestFailed } from '../api/errors.ts';
 import { type Chain, epochAt } from '../facts/chain.ts';
 import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
+import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
+
+/** How long something is tried that fails by itself, in time in which the program runs and may ask. Then it is given up. */
+export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 
 /** The result, or the failure. @throws when the run is aborted */
 export async function attempt<T>(

@@ -2,12 +2,13 @@ import { type Chain, EPOCHS_PER_DAY, epochAt, epochEnd } from '../../facts/chain
 import { MS_PER_DAY } from '../../toolkit/lib/duration.ts';
 import type { Time } from '../../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { GIVE_UP_AFTER_MS } from '../answers.ts';
 import type { Last, Read, Timing } from '../read.ts';
 import { readEpoch } from './blocks.ts';
 import { skipTo } from './count.ts';
 import { countNext, type ReadRows } from './next-epoch.ts';
 import type { SlashingsOptions } from './options.ts';
-import { type Context, GIVE_UP_AFTER_MS, implausible, isSampled, MIN_LAG, runOf, type Step } from './pass.ts';
+import { type Context, implausible, isSampled, MIN_LAG, runOf, type Step } from './pass.ts';
 import type { EpochRows, Slashings } from './state.ts';
 
 /** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */

@@ -1,10 +1,10 @@
 import type { SlotRow } from '../../api/answers/slots.ts';
 import type { Milliseconds } from '../../toolkit/lib/time.ts';
-import { attempt, isRequestSpecific } from '../answers.ts';
+import { attempt, GIVE_UP_AFTER_MS, isRequestSpecific } from '../answers.ts';
 import { decided, isTied, readNames, readSlashings, unreadBlocks } from './blocks.ts';
 import { countEpoch, countProposals, skipTo, watchedProposals } from './count.ts';
 import { withOwnBlocks } from './own-blocks.ts';
-import { type Context, GIVE_UP_AFTER_MS, implausible, isSampled, type Step } from './pass.ts';
+import { type Context, implausible, isSampled, type Step } from './pass.ts';
 import { countSeats } from './seats.ts';
 import type { EpochRows, Slashings, Tried } from './state.ts';
 

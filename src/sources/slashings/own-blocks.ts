@@ -4,11 +4,11 @@ import { SECONDS_PER_SLOT, slotTime } from '../../facts/chain.ts';
 import { watchedGroupOf } from '../../facts/groups.ts';
 import { watchedCount, watches } from '../../facts/watch.ts';
 import { MS_PER_DAY, SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import { attempt, isRequestSpecific } from '../answers.ts';
+import { attempt, GIVE_UP_AFTER_MS, isRequestSpecific } from '../answers.ts';
 import type { Read } from '../read.ts';
 import { FIRING_MS } from '../slashed.ts';
 import type { SlashingsOptions } from './options.ts';
-import { type Context, GIVE_UP_AFTER_MS, implausible, runOf, type Step } from './pass.ts';
+import { type Context, implausible, runOf, type Step } from './pass.ts';
 import type { EpochRows, OpenBlock, OwnBlock, OwnBlocks, Proposal, Slashings } from './state.ts';
 
 /** The blocks whose recipients are judged. */

@@ -1,7 +1,6 @@
 import type { Endpoint } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
-import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import { attempt } from '../answers.ts';
 import type { Outcome, Pace, Read, ReadContext } from '../read.ts';
 import type { Slashed } from '../slashed.ts';
@@ -27,12 +26,6 @@ export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['r
     return { value: prune(value, options.watch), failure };
   };
 }
-
-/**
- * How long an epoch that cannot be counted is read again, the names of its proposers, and the payment of a block. All may run
- * at once.
- */
-export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 export const MIN_LAG = 2;

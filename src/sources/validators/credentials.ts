@@ -10,9 +10,8 @@ import { type Linked, type Notice, notice, type Table, time } from '../content.t
 import { family, sample } from '../families.ts';
 import type { SourceEvent } from '../read.ts';
 import { FIRING_MS, validatorLabels } from '../slashed.ts';
+import { MAX_NAMED } from './options.ts';
 import { type Credentials, type CredentialsChange, identifierOf, isIndexed, type Validator } from './state.ts';
-
-const MAX_NAMED = 100;
 
 /** Pure. What is known after an answer of an epoch, which is not older than the one before. */
 export function credentialsAfter(

@@ -10,11 +10,9 @@ import { VOTES } from '../duties.ts';
 import { family, sample, UNPROVEN } from '../families.ts';
 import { validatorLabels } from '../slashed.ts';
 import { LAST_EPOCHS } from './epoch-parts.ts';
-import type { ValidatorsOptions } from './options.ts';
+import { MAX_NAMED, type ValidatorsOptions } from './options.ts';
 import type { Ledger, OwnDuties, Validators } from './state.ts';
 
-/** How many validators have a series of their own if more are watched than `series`. */
-const MAX_NAMED = 100;
 /** What is recent stays so for this long after its newest epoch. */
 const RECENT_MS = 2 * MS_PER_HOUR;
 

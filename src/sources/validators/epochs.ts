@@ -4,19 +4,17 @@ import { eachPage } from '../../api/paginate.ts';
 import type { Priority } from '../../budget/permit.ts';
 import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { sizeOf } from '../../facts/groups.ts';
-import { chunksOf, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
+import { chunksOf, type Identifier, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import { attempt, isRequestSpecific } from '../answers.ts';
+import { attempt, GIVE_UP_AFTER_MS, isRequestSpecific } from '../answers.ts';
 import type { Read, ReadContext } from '../read.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS, type EpochPart } from './epoch-parts.ts';
-import type { ValidatorsOptions } from './options.ts';
-import { identifierOf, type Ledger, type Validators } from './state.ts';
+import { requestsFor, type ValidatorsOptions } from './options.ts';
+import { identifierOf, type Ledger, type Validator, type Validators } from './state.ts';
 import { hadNoDutiesIn } from './status.ts';
 
 /** `auto` takes at most this share of the limits. */
 const AUTO_SHARE = 0.25;
-/** How long an epoch is tried before it is counted without the validators that cannot be read. */
-const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 /**
  * A run ends after so many requests, or so long, so that the status does not wait for a large set, or while others use the
  * budget. The next one continues at once.
@@ -80,7 +78,7 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
   options: ValidatorsOptions,
   part: EpochPart<Row, Own>,
 ): Read<Validators> {
-  const chunks = options.groups.reduce((sum, group) => sum + Math.ceil(sizeOf(group) / PAGE_SIZE), 0);
+  const chunks = requestsFor(options.groups.map(sizeOf), PAGE_SIZE);
   return {
     name: part.name,
     endpoints: [part.endpoint],
@@ -123,6 +121,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   readonly #part: EpochPart<Row, Own>;
   readonly #context: ReadContext;
   readonly #before: Validators;
+  readonly #known: ReadonlyMap<Identifier, Validator>;
   #ledger: Ledger;
   readonly #totals: Map<string | undefined, Map<string, bigint>>;
   readonly #own: Map<number, Own>;
@@ -141,6 +140,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#part = part;
     this.#context = context;
     this.#before = value;
+    this.#known = new Map(value.validators.map((one) => [identifierOf(one), one]));
     this.#ledger = ledger;
     this.#own = new Map(ledger.validators.map((one) => [one[0], one]));
     this.#done = new Set(indicesOf(ledger.done));
@@ -370,7 +370,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   }
 
   #hadNoDuties(validator: number, epoch: number): boolean {
-    const known = this.#before.validators.find((one) => identifierOf(one) === validator);
+    const known = this.#known.get(validator);
     return known !== undefined && hadNoDutiesIn(known, epoch);
   }
 }

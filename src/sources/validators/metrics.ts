@@ -16,7 +16,7 @@ import { credentialFamilies } from './credentials.ts';
 import { epochFamilies } from './epoch-metrics.ts';
 import { leavingOf } from './leaving.ts';
 import { periodAt, startOf, watchedMembers } from './members.ts';
-import type { ValidatorsOptions } from './options.ts';
+import { MAX_NAMED, type ValidatorsOptions } from './options.ts';
 import { rewardFamilies } from './rewards.ts';
 import {
   type FreshSums,
@@ -27,9 +27,6 @@ import {
   type Validator,
   type Validators,
 } from './state.ts';
-
-/** How many validators have a series of their own. */
-const MAX_NAMED = 100;
 
 export interface Sums {
   readonly validators: readonly Validator[];

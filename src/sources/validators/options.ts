@@ -17,15 +17,22 @@ export interface ValidatorsOptions extends WatchOptions {
   readonly series: number;
 }
 
+/** How many validators of a chain have a series of their own in a family about some of them. */
+export const MAX_NAMED = 100;
+
+/** How many requests these take, none of which is about two groups. */
+export function requestsFor(sizes: readonly number[], identifiers: number): number {
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / identifiers), 0);
+}
+
 /**
- * The number of requests for all validators. No request is about two groups. With keys it is what is assumed until it is
+ * The number of requests for all validators. With keys it is what is assumed until it is
  * measured: those of another chain, or without an index, take fewer.
  */
 export function costOf(
   { groups, keys, onlyAsked }: ValidatorsOptions,
   identifiers: number,
 ): Pick<Read<never>, 'cost' | 'assumed'> {
-  const sizes = [...groups.map(sizeOf), onlyAsked?.size ?? 0];
-  const requests = sizes.reduce((sum, size) => sum + Math.ceil(size / identifiers), 0);
+  const requests = requestsFor([...groups.map(sizeOf), onlyAsked?.size ?? 0], identifiers);
   return keys ? { assumed: requests } : { cost: requests };
 }
