@@ -13,7 +13,10 @@ import { FIRING_MS, validatorLabels } from '../slashed.ts';
 import { MAX_NAMED } from './options.ts';
 import { type Credentials, type CredentialsChange, identifierOf, isIndexed, type Validator } from './state.ts';
 
-/** Pure. What is known after an answer of an epoch, which is not older than the one before. */
+/**
+ * Pure. What is known after an answer of an epoch, which is not older than the one before. On chain, the type only rises
+ * (api-facts 10.1): an answer with a lower one is a fault of the service, and would make the next true one look like a change.
+ */
 export function credentialsAfter(
   read: Credentials | undefined,
   before: Credentials | undefined,
@@ -22,6 +25,7 @@ export function credentialsAfter(
   if (!read || !before) return read ?? before;
   const { type, address } = read;
   if (type === before.type) return { ...before, address: address ?? before.address, unconfirmed: undefined };
+  if (CREDENTIAL_TYPES.indexOf(type) < CREDENTIAL_TYPES.indexOf(before.type)) return { ...before, unconfirmed: undefined };
   const { unconfirmed } = before;
   if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from: before.type, to: type, address, epoch } };
   const change = { ...unconfirmed, address: address ?? unconfirmed.address };

@@ -133,7 +133,8 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     epoch,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
-    credentials: credentialsOf(row),
+    // Without an index the service knows a deposit at most, and no validator whose credentials could change.
+    credentials: index === undefined ? undefined : credentialsOf(row),
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,

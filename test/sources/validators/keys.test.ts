@@ -127,6 +127,17 @@ describe('public keys of validators', () => {
     ]);
   });
 
+  it('takes the credentials of a deposit, which has no index, for those of no validator', async () => {
+    const source = watching([keyOf(7)]);
+    let entry = emptyEntry(source);
+    for (const [i, prefix] of ['0x00', '0x01', '0x01'].entries()) {
+      const row = { ...WITHOUT_INDEX, withdrawal_credentials: { prefix, address: null } };
+      const polled = await round(source, serviceWith([7], { 7: row }, 444_377 + i), entry, { now: NOW + i * EPOCH });
+      expect(polled.events).toEqual([]);
+      ({ entry } = polled);
+    }
+  });
+
   it('shows no sum of a group while nothing is known of one of its keys', async () => {
     const old = watching([5]);
     const { entry } = await round(old, serviceWith([5]), undefined, { now: NOW });
