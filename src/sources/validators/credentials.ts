@@ -25,7 +25,8 @@ export function credentialsAfter(
   if (!read || !before) return read ?? before;
   const { type, address } = read;
   if (type === before.type) return { ...before, address: address ?? before.address, unconfirmed: undefined };
-  if (CREDENTIAL_TYPES.indexOf(type) < CREDENTIAL_TYPES.indexOf(before.type)) return { ...before, unconfirmed: undefined };
+  if (CREDENTIAL_TYPES.indexOf(type) < CREDENTIAL_TYPES.indexOf(before.type))
+    return { ...before, unconfirmed: undefined };
   const { unconfirmed } = before;
   if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from: before.type, to: type, address, epoch } };
   const change = { ...unconfirmed, address: address ?? unconfirmed.address };

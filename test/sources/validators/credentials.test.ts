@@ -146,10 +146,13 @@ describe('the credentials of watched validators', () => {
   it.each<readonly Said[1][]>([
     ['0x01', '0x00', '0x00', '0x01', '0x01'],
     ['0x02', '0x01', '0x01', '0x00', '0x00', '0x02', '0x02'],
-  ])('never go back on chain, so a fault of the service is no change, and neither is its end: %s, %s, %s', async (...said) => {
-    const { value, events } = await learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix]));
-    expect([events, changed(value)]).toEqual([[], {}]);
-  });
+  ])(
+    'never go back on chain, so a fault of the service is no change, and neither is its end: %s, %s, %s',
+    async (...said) => {
+      const { value, events } = await learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix]));
+      expect([events, changed(value)]).toEqual([[], {}]);
+    },
+  );
 
   it('that compound are good to know, and do not end what is said of the address', async () => {
     const { value, events } = await learned(
