@@ -14,8 +14,8 @@ import { MAX_NAMED } from './options.ts';
 import { type Credentials, type CredentialsChange, identifierOf, isIndexed, type Validator } from './state.ts';
 
 /**
- * Pure. What is known after an answer of an epoch, which is not older than the one before. On chain, the type only rises
- * (api-facts 10.1): an answer with a lower one is a fault of the service, and would make the next true one look like a change.
+ * Pure. What is known after an answer of an epoch, which is not older than the one before. On chain the type only rises
+ * (api-facts 10.1): one that falls and rises again is a fault of the service and its end, and no change.
  */
 export function credentialsAfter(
   read: Credentials | undefined,
@@ -25,12 +25,13 @@ export function credentialsAfter(
   if (!read || !before) return read ?? before;
   const { type, address } = read;
   if (type === before.type) return { ...before, address: address ?? before.address, unconfirmed: undefined };
-  if (CREDENTIAL_TYPES.indexOf(type) < CREDENTIAL_TYPES.indexOf(before.type))
-    return { ...before, unconfirmed: undefined };
-  const { unconfirmed } = before;
-  if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from: before.type, to: type, address, epoch } };
+  const { unconfirmed, changes, highest: from = before.type } = before;
+  if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from, to: type, address, epoch } };
   const change = { ...unconfirmed, address: address ?? unconfirmed.address };
-  return { type, address: change.address, changes: { ...before.changes, [meaningOf(change)]: change } };
+  const now = { type, address: change.address };
+  return CREDENTIAL_TYPES.indexOf(type) > CREDENTIAL_TYPES.indexOf(from)
+    ? { ...now, changes: { ...changes, [meaningOf(change)]: change } }
+    : { ...now, changes, highest: from };
 }
 
 /** From 0x00 to 0x02 there was a 0x01 in between, which is worse (api-facts 10.1). */

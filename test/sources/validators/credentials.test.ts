@@ -143,16 +143,22 @@ describe('the credentials of watched validators', () => {
     expect(events).toMatchObject([{ from: '0x00', to: '0x01', address: null, epoch: EPOCH_NOW + 1 }]);
   });
 
-  it.each<readonly Said[1][]>([
-    ['0x01', '0x00', '0x00', '0x01', '0x01'],
-    ['0x02', '0x01', '0x01', '0x00', '0x00', '0x02', '0x02'],
-  ])(
-    'never go back on chain, so a fault of the service is no change, and neither is its end: %s, %s, %s',
-    async (...said) => {
-      const { value, events } = await learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix]));
+  it('never fall on chain: that is a fault of the service, and neither it nor its end is a change', async () => {
+    const after = (...said: readonly string[]) =>
+      learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]));
+    const fallen = await after('0x01', '0x00', '0x00');
+    expect(byType(fallen.value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
+    for (const said of [
+      ['0x01', '0x00', '0x00', '0x01', '0x01'],
+      ['0x02', '0x01', '0x01', '0x00', '0x00', '0x02', '0x02'],
+    ]) {
+      const { value, events } = await after(...said);
       expect([events, changed(value)]).toEqual([[], {}]);
-    },
-  );
+      expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 1 });
+    }
+    const { events } = await after('0x01', '0x00', '0x00', '0x02', '0x02');
+    expect(events).toMatchObject([{ type: 'credentials_changed', from: '0x01', to: '0x02' }]);
+  });
 
   it('that compound are good to know, and do not end what is said of the address', async () => {
     const { value, events } = await learned(
