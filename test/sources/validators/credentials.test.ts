@@ -144,19 +144,19 @@ describe('the credentials of watched validators', () => {
   });
 
   it('never fall on chain: that is a fault of the service, and neither it nor its end is a change', async () => {
-    const after = (...said: readonly string[]) =>
+    const told = (...said: readonly string[]) =>
       learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]));
-    const fallen = await after('0x01', '0x00', '0x00');
+    const fallen = await told('0x01', '0x00', '0x00');
     expect(byType(fallen.value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
     for (const said of [
       ['0x01', '0x00', '0x00', '0x01', '0x01'],
       ['0x02', '0x01', '0x01', '0x00', '0x00', '0x02', '0x02'],
     ]) {
-      const { value, events } = await after(...said);
+      const { value, events } = await told(...said);
       expect([events, changed(value)]).toEqual([[], {}]);
       expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 1 });
     }
-    const { events } = await after('0x01', '0x00', '0x00', '0x02', '0x02');
+    const { events } = await told('0x01', '0x00', '0x00', '0x02', '0x02');
     expect(events).toMatchObject([{ type: 'credentials_changed', from: '0x01', to: '0x02' }]);
   });
 
