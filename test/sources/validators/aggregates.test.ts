@@ -406,6 +406,12 @@ describe('the rewards of watched validators', () => {
     expect(Object.keys(seriesOf(state))).toEqual(expected);
   });
 
+  it('of an answer of an epoch in the future are not used', async () => {
+    const { value: state, failure } = await poll(rewarding(rewardsAnswer({}, 444_379)), undefined, MANY);
+    expect(failure).toMatchObject({ endpoint: 'validators_rewards', reason: 'invalid_body' });
+    expect(seriesOf(state)).toEqual({});
+  });
+
   // As a validator of 2,048 ETH has it: the service estimates from what others earn.
   it('are shown as they are where the service estimates less than nothing, or a penalty is negative', async () => {
     const part = { total: '5', missed_reward: '-3000000000000000' };
