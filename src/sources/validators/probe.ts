@@ -4,7 +4,6 @@ import { sizeOf } from '../../facts/groups.ts';
 import { type Identifier, indicesOf, nameOf } from '../../facts/watch.ts';
 import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { plural } from '../../toolkit/lib/words.ts';
 import { listAt, valueAt } from '../../toolkit/yaml/value-at.ts';
 import type { Answered, Probing } from '../probe.ts';
 import { openKeys } from '../watched-keys.ts';
@@ -82,12 +81,8 @@ function foundIn(options: ValidatorsOptions, answers: readonly Answered[]): stri
       ? `${nameOf(one)} is ${visible(`${row.index ?? 'without an index'} (${row.status})`)}`
       : [],
   );
-  const left = Math.max(0, openKeys(options).length - PAGE_SIZE);
   return [
     `Validators of ${chain}: asked for ${asked.length} of ${all} watched ones, the service ${result}.`,
     ...(said.length > 0 ? [`Public keys of ${chain}: ${said.join(', ')}.`] : []),
-    ...(left > 0
-      ? [`Warning: ${plural(left, 'public key')} of ${chain} not requested: serve finds their indices.`]
-      : []),
   ];
 }
