@@ -170,13 +170,6 @@ describe('public keys of validators', () => {
     expect(notices).toEqual(['Two groups share a validator: 5. The first group keeps it.']);
   });
 
-  it('learns nothing from a row about another key', async () => {
-    const source = watching([keyOf(7), 8]);
-    const api = serviceOf({ validators: () => validatorsAnswer(444_377, [validatorRow(9), validatorRow(8)]) });
-    const { value } = await round(source, api, undefined, { now: NOW });
-    expect((value as Value).validators.map(({ index }) => index)).toEqual([8]);
-  });
-
   it('gives the index to the other sources: proposals, seats and slashings know it', async () => {
     const config = { validators: { watch: [keyOf(5)] } };
     const [validators, slashings] = [sourceIn(config, 'validators'), sourceIn(config, 'slashings')];
