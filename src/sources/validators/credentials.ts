@@ -75,6 +75,7 @@ export function credentialFamilies(
 ): Family[] {
   const byGroup = Map.groupBy(validators, (one) => watchedGroupOf(groups, identifierOf(one)));
   const shown = groups.filter((one) => byGroup.get(one)?.some(({ credentials }) => credentials));
+  const changes = changesOf(validators);
   return [
     family(
       'watched_validators_by_credentials',
@@ -88,13 +89,14 @@ export function credentialFamilies(
     ),
     family(
       'watched_validator_credentials_changed_timestamp_seconds',
-      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain`,
-      changesOf(validators)
-        .slice(0, MAX_NAMED)
-        .flatMap((change) => {
-          const labels = { ...validatorLabels(groups, change.validator), type: meaningOf(change) };
-          return sample(chain, epochTime(chain, change.epoch), labels);
-        }),
+      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain and type`,
+      // Many that compound do not hide one that got an address.
+      CREDENTIAL_TYPES.flatMap((type) => {
+        const ofType = changes.filter((one) => meaningOf(one) === type).slice(0, MAX_NAMED);
+        return ofType.flatMap(({ validator, epoch }) =>
+          sample(chain, epochTime(chain, epoch), { ...validatorLabels(groups, validator), type }),
+        );
+      }),
     ),
   ];
 }
