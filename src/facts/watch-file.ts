@@ -61,14 +61,14 @@ function entriesOfLines(text: string): Entry[] {
   });
 }
 
-/** Other tools write keys with 0x. */
+/** The deposit tool writes keys without 0x. */
 function prefixed(text: string): string {
   return text.replace(/^(?=[\da-f]{96}$)/i, '0x');
 }
 
 const DEPOSITS = 'expected a list of objects with a pubkey of 96 hexadecimal digits, as in deposit_data-*.json';
 
-/** The deposit tool writes all of them in one line. */
+/** The deposit tool writes no line breaks, so a finding names the entry. */
 function entriesOfDeposits(text: string): Entry[] {
   let deposits: unknown;
   try {
