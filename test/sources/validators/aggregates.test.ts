@@ -407,7 +407,8 @@ describe('the rewards of watched validators', () => {
   });
 
   it('of an answer of an epoch in the future are not used', async () => {
-    const { value: state, failure } = await poll(rewarding(rewardsAnswer({}, 444_379)), undefined, MANY);
+    const answer = rewardsAnswer({}, 444_379);
+    const { value: state, failure } = await poll(rewarding(answer, answer), undefined, MANY);
     expect(failure).toMatchObject({ endpoint: 'validators_rewards', reason: 'invalid_body' });
     expect(seriesOf(state)).toEqual({});
   });
