@@ -28,7 +28,6 @@ import type { Flags } from './flag-table.ts';
 import {
   costOfProbe,
   foundIn,
-  hostsOf,
   mayProbe,
   type Probe,
   probe,
@@ -38,7 +37,7 @@ import {
   verdictOf,
 } from './probe/probe.ts';
 import { expectNewFile, publicReportOf, writeReport } from './probe/public-report.ts';
-import { formsOf, formsReport, formsVerdict, tryForms } from './probe/without-key.ts';
+import { costOfForms, formsReport, formsVerdict, tryForms } from './probe/without-key.ts';
 import { askSafeToRestart } from './safe-to-restart.ts';
 
 export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'warnings'> {
@@ -71,9 +70,7 @@ export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): 
 
 /** `check --probe --without-key`. */
 async function checkForms(given: LoadedConfig, { yes = false, report }: Flags): Promise<Verdict> {
-  const count = formsOf(given, systemClock.now()).length;
-  if (!(await mayProbe(`${count} requests without a key, one a second, to ${hostsOf(given.config)}`, yes)))
-    return 'understood';
+  if (!(await mayProbe(costOfForms(given, systemClock.now()), yes))) return 'understood';
   const { timeoutMs } = given.config.api;
   const transport = createTransport({ timeoutMs, proxies: given.proxies });
   const tried = await tryForms(given, transport.send, systemClock).finally(() => transport.close());

@@ -50,7 +50,19 @@ export const daily = optional(
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
 
-const RANGE_OR_KEY = /^(?:\d{1,15}(?:-\d{1,15})?|0[xX][\da-fA-F]{96})$/;
+/** Of a validator. Keys and addresses are compared, so they come out in lower case, as the service writes them. */
+export const PublicKey = hexOf(96);
+/** Of an account on the execution layer. */
+export const Address = hexOf(40, 'an address of 0x and 40 hex digits');
+
+/** Without a flag in the pattern, which a JSON schema could not have. */
+function hexOf(digits: number, error?: string) {
+  const pattern = new RegExp(`^0[xX][\\da-fA-F]{${digits}}$`);
+  return z
+    .string(error)
+    .regex(pattern, error)
+    .transform((text) => text.toLowerCase());
+}
 
 interface WatchKey {
   /** In lower case, as the service has it. */
@@ -60,11 +72,16 @@ export type WatchItem = WatchRange | WatchKey;
 
 /** An inclusive range of validator indices, from `12345` or `"20000-20099"`, or a public key. */
 export const watchItem = z
-  .union([z.int().min(0, { error: expectedItem }), z.string().regex(RANGE_OR_KEY, { error: expectedItem })], {
-    error: expectedItem,
-  })
+  .union(
+    [
+      z.int({ error: expectedItem }).min(0, { error: expectedItem }),
+      z.string().regex(/^\d{1,15}(?:-\d{1,15})?$/, { error: expectedItem }),
+      PublicKey,
+    ],
+    { error: expectedItem },
+  )
   .transform((given): WatchItem => {
-    const text = String(given).toLowerCase();
+    const text = String(given);
     if (text.startsWith('0x')) return { key: text };
     const [first = 0, last = first] = text.split('-').map(Number);
     return { first, last };

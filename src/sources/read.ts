@@ -76,6 +76,8 @@ export interface KnownKey {
   /** Absent: the service has no index for the key. */
   readonly index?: number | undefined;
   readonly status: Status;
+  /** The epoch of the answer. */
+  readonly epoch: number;
 }
 
 export interface ReadContext {

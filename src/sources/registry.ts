@@ -113,7 +113,7 @@ function watchedOn({ groups, validators, chains }: Config, chain: Chain): Omit<W
   const watched = { chain, chains: chains.length, watch, groups: watchedGroups(watch, ofChain, keys) };
   if (keys.length === 0) return watched;
   const anywhere = new Set(validators.anywhere);
-  return { ...watched, keys: { keys, anywhere, isFirst: chain === chains[0]?.name, groups: ofChain } };
+  return { ...watched, keys: { keys, anywhere, groups: ofChain } };
 }
 
 function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {

@@ -88,9 +88,7 @@ export interface WatchOptions extends ChainOptions {
   readonly groups: readonly WatchedGroup[];
   /** Absent: no public keys are watched. */
   readonly keys?: WatchedKeys;
-  /** Keys that are requested here and count on the first chain, because no chain is known to have them. Absent: none. */
-  readonly onlyAsked?: ReadonlySet<string>;
-  /** Keys that count here, and of which another chain has not answered yet. Absent: none. */
+  /** Keys of which another chain has not answered yet: this one does not call them not found. Absent: none. */
   readonly undecided?: ReadonlySet<string>;
   /** Those that two groups turned out to share, by a key and an index. The first group keeps them. Absent: none. */
   readonly shared?: readonly number[];
@@ -99,10 +97,8 @@ export interface WatchOptions extends ChainOptions {
 /** The public keys of a chain as configured, before their indices are known. */
 export interface WatchedKeys {
   readonly keys: readonly string[];
-  /** Those that may be on another chain. */
+  /** Those that may be on another chain. They count here unless it has them. */
   readonly anywhere: ReadonlySet<string>;
-  /** Whether those count here as long as no chain has them. */
-  readonly isFirst: boolean;
   /** Indices and keys of each group. A key can be one of another chain. */
   readonly groups: readonly NamedWatch[];
 }

@@ -3,11 +3,11 @@ import { type Watch, watches, watchOf } from '../facts/watch.ts';
 import { type Inputs, type KnownKey, NO_INPUTS } from './read.ts';
 import type { Source, WatchOptions } from './source.ts';
 
-type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'onlyAsked' | 'undecided' | 'shared'>;
+type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'undecided' | 'shared'>;
 
 /**
  * Pure. The watched set of a chain by what is known of its keys: an index takes the place of its key.
- * @param elsewhere What other chains know. Null: not told. Then a key that may be elsewhere is left out unless it is known
+ * @param elsewhere What other chains know. Null: not told. Then a key that may be elsewhere is left out unless this one was asked
  */
 export function resolved(
   { watch, groups, keys: configured }: Pick<WatchOptions, 'watch' | 'groups' | 'keys'>,
@@ -15,17 +15,16 @@ export function resolved(
   elsewhere: Inputs['keysElsewhere'] | null = [],
 ): Watched {
   if (!configured) return { watch, groups };
-  const { keys, anywhere, isFirst } = configured;
+  const { keys, anywhere } = configured;
   const own = byKey(known);
   const others = elsewhere?.map(byKey);
-  const [found, open] = [new Map<string, number>(), new Set<string>()];
-  const [onlyAsked, undecided] = [new Set<string>(), new Set<string>()];
+  const [found, open, undecided] = [new Map<string, number>(), new Set<string>(), new Set<string>()];
   for (const key of keys) {
     const one = own.get(key);
     if (one?.index !== undefined) found.set(key, one.index);
     else if (isFound(one) || !anywhere.has(key)) open.add(key);
     else if (others ? !others.some((other) => isFound(other.get(key))) : one) {
-      (isFirst ? open : onlyAsked).add(key);
+      open.add(key);
       if (others?.some((other) => !other.has(key))) undecided.add(key);
     }
   }
@@ -40,7 +39,7 @@ export function resolved(
   );
   const all = withFound(watch, keys);
   const shared = [...found.values()].filter((one) => split.filter((group) => watches(group.watch, one)).length > 1);
-  return { watch: all, groups: watchedGroups(all, split, [...open]), onlyAsked, undecided, shared };
+  return { watch: all, groups: watchedGroups(all, split, [...open]), undecided, shared };
 }
 
 function isFound(one: KnownKey | undefined): boolean {
@@ -52,8 +51,8 @@ function byKey(known: readonly KnownKey[]): ReadonlyMap<string, KnownKey> {
 }
 
 /** The keys to request, because no index is known. */
-export function openKeys({ groups, onlyAsked }: Pick<WatchOptions, 'groups' | 'onlyAsked'>): string[] {
-  return [...groups.flatMap(({ keys }) => [...(keys ?? [])]), ...(onlyAsked ?? [])];
+export function openKeys({ groups }: Pick<WatchOptions, 'groups'>): string[] {
+  return groups.flatMap(({ keys }) => [...(keys ?? [])]);
 }
 
 /**

@@ -139,6 +139,7 @@ groups:
     - 0x93247F2209ABCACF57B75A51DAFAE777F9DD38BC7053D1AF526F220A7489A6D3A2753E5F3E8B1CFE39B56F43611DF74A
     - "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a7489a6d3a2753e5f3e8b1cfe39b56f43611df74"
     - b89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547dcba5bac16a89108b6b6a1fe3695d1a874a0b
+    - 100000000000000000000
   watch_files: [""]
 `,
     lines: [
@@ -147,14 +148,15 @@ groups:
       `:6: validators.watch[3]: ${INDEX}, got "all"`,
       ':8: validators.watch[5]: expected a public key of 0x and 96 hexadecimal digits, not 95 digits, got "0x93247f2209abcacf57b75a51dafae777f9dd38bc7053d1af526f220a74..."',
       ':9: validators.watch[6]: expected a public key with 0x before its 96 digits, got "b89bebc699769726a318c8e9971bd3171297c61aea4a6578a7a4f94b547d..."',
-      ':10: validators.watch_files[0]: expected the path of a file',
+      `:10: validators.watch[7]: ${INDEX}, got 100000000000000000000`,
+      ':11: validators.watch_files[0]: expected the path of a file',
     ],
   },
   'fee recipients': {
     text: `validators:
   fee_recipients:
     - "0x1234"
-    - 0x388c818ca8b9251b393131c08a736a67ccb19297
+    - 0X388c818ca8b9251b393131c08a736a67ccb19297
     - 388C818CA8B9251b393131C08a736A67ccB19297
     - 7
 `,

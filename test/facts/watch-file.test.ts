@@ -38,13 +38,13 @@ describe('facts/watch-file', () => {
     expect(await read(text)).toEqual({ items, lines: [] });
   });
 
-  it('takes what the deposit tool writes', async () => {
-    expect(await read(deposits(BARE, KEY.slice(2)))).toEqual({ items: [{ key: KEY }, { key: KEY }], lines: [] });
+  it('takes what the deposit tool writes, and other tools with 0x', async () => {
+    expect(await read(deposits(BARE, KEY))).toEqual({ items: [{ key: KEY }, { key: KEY }], lines: [] });
   });
 
   it.each<[string, string, string[], number?]>([
-    ['an empty one', '# later\n', [':1 no validator, expected one index, range or public key a line']],
-    ['one without deposits', '[]', [':1 no validator, expected one index, range or public key a line']],
+    ['an empty one', '# later\n', [' no validator, expected one index, range or public key a line']],
+    ['one without deposits', '[]', [' no validator, expected one index, range or public key a line']],
     [
       'wrong lines',
       `5\nfive\n9-3\n${KEY}0\n`,
@@ -59,11 +59,13 @@ describe('facts/watch-file', () => {
       'x\n'.repeat(99),
       Array.from({ length: 10 }, (_, i) => `:${i + 1} ${EXPECTED}, got "x"`),
     ],
-    ['a deposit with another key', deposits(BARE, KEY), [`:7 entry 2 has no valid pubkey, ${DEPOSITS}`]],
-    ['a deposit without a key', deposits(BARE, undefined), [`:3 entry 2 has no valid pubkey, ${DEPOSITS}`]],
-    ['a keystore', '{"pubkey": "ab"}', [`:1 ${DEPOSITS}`]],
-    ['JSON that is cut', deposits(BARE).slice(0, -3), [`:5 not valid JSON, ${DEPOSITS}`]],
-    ['JSON with a slip', '[\n{"pubkey" "ab"}]', [`:2 not valid JSON, ${DEPOSITS}`]],
+    [
+      'deposits without a key',
+      deposits(BARE, undefined, '5', `${KEY}0`, 5),
+      [2, 3, 4, 5].map((entry) => `, entry ${entry} ${DEPOSITS}`),
+    ],
+    ['a keystore', '{"pubkey": "ab"}', [` ${DEPOSITS}`]],
+    ['JSON that is cut', deposits(BARE).slice(0, -3), [` not valid JSON, ${DEPOSITS}`]],
     ['an index of no chain', `5\n${KEY}`, [':1 expected a public key, because several chains are configured'], 2],
   ])('names the line and what is expected: %s', async (_, text, lines, chains) => {
     expect((await read(text, chains)).lines).toEqual(lines);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Address, Index, Wei } from './fields.ts';
+import { Address } from '../../facts/fields.ts';
+import { Index, Wei } from './fields.ts';
 
 const Payment = z
   .object({ amount: Wei.nullish(), recipient: z.object({ address: Address.nullish() }).nullish() })

@@ -53,17 +53,6 @@ export function isValidatorIndex(value: unknown): value is number {
 
 export const ValidatorIndex = z.number().refine(isValidatorIndex);
 
-/** Of a validator, in lower case as the service writes it. */
-export const PublicKey = z
-  .string()
-  .regex(/^0x[\da-f]{96}$/i)
-  .transform((key) => key.toLowerCase());
-/** Of an account on the execution layer, in lower case, because addresses are compared. */
-export const Address = z
-  .string()
-  .regex(/^0x[0-9a-f]{40}$/i)
-  .transform((address) => address.toLowerCase());
-
 /** In lower case, because roots are compared. */
 export const Root = z.string().transform((root) => root.toLowerCase());
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Address, Index, identity, Paging, PublicKey, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
+import { Address, PublicKey } from '../../facts/fields.ts';
+import { Index, identity, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [

@@ -10,6 +10,7 @@ import type { Clock } from '../../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../../toolkit/lib/duration.ts';
 import { messageOf } from '../../toolkit/lib/error-code.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
+import { hostsOf } from './probe.ts';
 import { type Exchange, recorded } from './public-report.ts';
 
 /** Long finalized, and nobody's. */
@@ -53,8 +54,13 @@ function slotOf(chain: Chain, now: UnixMs): number {
   return (epochAt(chain, now) - AGE_EPOCHS) * SLOTS_PER_EPOCH;
 }
 
+export function costOfForms({ config }: Pick<LoadedConfig, 'config'>, now: UnixMs): string {
+  const hosts = hostsOf({ ...config, chains: config.chains.slice(0, 1) });
+  return `${formsOf({ config }, now).length} requests without a key, one a second, to ${hosts}`;
+}
+
 /** Each form once, of the first configured chain. */
-export function formsOf({ config }: Pick<LoadedConfig, 'config'>, now: UnixMs): ApiRequest[] {
+function formsOf({ config }: Pick<LoadedConfig, 'config'>, now: UnixMs): ApiRequest[] {
   const { name: chain = 'mainnet' } = config.chains[0] ?? {};
   return Object.values(FORMS).flatMap((form) => form(chain, now));
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ListedFiles, type WatchPerChain, watchList } from '../../facts/fields.ts';
+import { Address, type ListedFiles, type WatchPerChain, watchList } from '../../facts/fields.ts';
 import { readWatchFile, WatchFile } from '../../facts/watch-file.ts';
 import { duration, flag, optional, SECOND, section } from '../../toolkit/yaml/fields.ts';
 import type { Finding } from '../../toolkit/yaml/mistakes.ts';
@@ -13,11 +13,6 @@ const watchFile = z
   })
   .transform((value) => (value instanceof WatchFile ? value.items : []))
   .meta({ type: 'string', minLength: 1 });
-const ADDRESS = 'an address of 0x and 40 hex digits';
-const address = z
-  .string({ error: ADDRESS })
-  .regex(/^0x[0-9a-fA-F]{40}$/, { error: ADDRESS })
-  .transform((text) => text.toLowerCase());
 
 export const schema = optional(
   section({
@@ -59,7 +54,7 @@ export const schema = optional(
       'Also read what their blocks earned on the execution layer: one request for each block. Requires slashings.',
     ),
     fee_recipients: z
-      .array(address, { error: 'a list of addresses such as ["0x…"]' })
+      .array(Address, { error: 'a list of addresses such as ["0x…"]' })
       .prefault([])
       .describe(
         'The addresses that these blocks may pay. A block that pays another one fires an alert. Without any, no block is judged. Requires block_rewards.',

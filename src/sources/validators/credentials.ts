@@ -13,7 +13,10 @@ import { FIRING_MS, validatorLabels } from '../slashed.ts';
 import { MAX_NAMED } from './options.ts';
 import { type Credentials, type CredentialsChange, identifierOf, isIndexed, type Validator } from './state.ts';
 
-/** Pure. What is known after an answer of an epoch, which is not older than the one before. */
+/**
+ * Pure. What is known after an answer of an epoch, which is not older than the one before. On chain the type only rises
+ * (api-facts 10.1): one that falls and rises again is a fault of the service and its end, and no change.
+ */
 export function credentialsAfter(
   read: Credentials | undefined,
   before: Credentials | undefined,
@@ -22,10 +25,13 @@ export function credentialsAfter(
   if (!read || !before) return read ?? before;
   const { type, address } = read;
   if (type === before.type) return { ...before, address: address ?? before.address, unconfirmed: undefined };
-  const { unconfirmed } = before;
-  if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from: before.type, to: type, address, epoch } };
+  const { unconfirmed, changes, highest: from = before.type } = before;
+  if (unconfirmed?.to !== type) return { ...before, unconfirmed: { from, to: type, address, epoch } };
   const change = { ...unconfirmed, address: address ?? unconfirmed.address };
-  return { type, address: change.address, changes: { ...before.changes, [meaningOf(change)]: change } };
+  const now = { type, address: change.address };
+  return CREDENTIAL_TYPES.indexOf(type) > CREDENTIAL_TYPES.indexOf(from)
+    ? { ...now, changes: { ...changes, [meaningOf(change)]: change } }
+    : { ...now, changes, highest: from };
 }
 
 /** From 0x00 to 0x02 there was a 0x01 in between, which is worse (api-facts 10.1). */
@@ -69,6 +75,7 @@ export function credentialFamilies(
 ): Family[] {
   const byGroup = Map.groupBy(validators, (one) => watchedGroupOf(groups, identifierOf(one)));
   const shown = groups.filter((one) => byGroup.get(one)?.some(({ credentials }) => credentials));
+  const changes = changesOf(validators);
   return [
     family(
       'watched_validators_by_credentials',
@@ -82,13 +89,14 @@ export function credentialFamilies(
     ),
     family(
       'watched_validator_credentials_changed_timestamp_seconds',
-      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain`,
-      changesOf(validators)
-        .slice(0, MAX_NAMED)
-        .flatMap((change) => {
-          const labels = { ...validatorLabels(groups, change.validator), type: meaningOf(change) };
-          return sample(chain, epochTime(chain, change.epoch), labels);
-        }),
+      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain and type`,
+      // Many that compound do not hide one that got an address.
+      CREDENTIAL_TYPES.flatMap((type) => {
+        const ofType = changes.filter((one) => meaningOf(one) === type).slice(0, MAX_NAMED);
+        return ofType.flatMap(({ validator, epoch }) =>
+          sample(chain, epochTime(chain, epoch), { ...validatorLabels(groups, validator), type }),
+        );
+      }),
     ),
   ];
 }

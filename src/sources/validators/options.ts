@@ -30,9 +30,9 @@ export function requestsFor(sizes: readonly number[], identifiers: number): numb
  * measured: those of another chain, or without an index, take fewer.
  */
 export function costOf(
-  { groups, keys, onlyAsked }: ValidatorsOptions,
+  { groups, keys }: ValidatorsOptions,
   identifiers: number,
 ): Pick<Read<never>, 'cost' | 'assumed'> {
-  const requests = requestsFor([...groups.map(sizeOf), onlyAsked?.size ?? 0], identifiers);
+  const requests = requestsFor(groups.map(sizeOf), identifiers);
   return keys ? { assumed: requests } : { cost: requests };
 }

@@ -4,7 +4,6 @@ import { sizeOf } from '../../facts/groups.ts';
 import { type Identifier, indicesOf, nameOf } from '../../facts/watch.ts';
 import { visible } from '../../toolkit/lib/text.ts';
 import type { UnixMs } from '../../toolkit/lib/time.ts';
-import { plural } from '../../toolkit/lib/words.ts';
 import { listAt, valueAt } from '../../toolkit/yaml/value-at.ts';
 import type { Answered, Probing } from '../probe.ts';
 import { openKeys } from '../watched-keys.ts';
@@ -65,7 +64,7 @@ function rowsOf(answer: unknown) {
 
 /** Nothing if an answer that can be read in full is missing. */
 function foundIn(options: ValidatorsOptions, answers: readonly Answered[]): string[] {
-  const { chain, groups, keys, onlyAsked } = options;
+  const { chain, groups } = options;
   const answer = answers.find(({ endpoint }) => endpoint === 'validators');
   if (!answer || answer.failure || answer.unreadable > 0 || valueAt(answer.result, ['paging', 'next_cursor']))
     return [];
@@ -73,22 +72,17 @@ function foundIn(options: ValidatorsOptions, answers: readonly Answered[]): stri
   const asked = askedOf(options).map((one) => ({
     one,
     row: rows.find(({ index, key }) => one === index || one === key),
-    mayBeElsewhere: keys?.anywhere.has(String(one)),
   }));
-  const unknown = asked.filter(({ row, mayBeElsewhere }) => !row && !mayBeElsewhere).map(({ one }) => nameOf(one));
+  const unknown = asked.filter(({ row }) => !row).map(({ one }) => nameOf(one));
   const result = unknown.length === 0 ? 'knows all of these' : `does not know ${unknown.join(', ')}`;
-  const all = groups.reduce((sum, one) => sum + sizeOf(one), onlyAsked?.size ?? 0);
-  const said = asked.flatMap(({ one, row, mayBeElsewhere }) => {
-    if (typeof one === 'number' || (!row && !mayBeElsewhere)) return [];
-    const what = row ? `${row.index ?? 'without an index'} (${row.status})` : 'not on this chain';
-    return `${nameOf(one)} is ${visible(what)}`;
-  });
-  const left = Math.max(0, openKeys(options).length - PAGE_SIZE);
+  const all = groups.reduce((sum, one) => sum + sizeOf(one), 0);
+  const said = asked.flatMap(({ one, row }) =>
+    row && typeof one === 'string'
+      ? `${nameOf(one)} is ${visible(`${row.index ?? 'without an index'} (${row.status})`)}`
+      : [],
+  );
   return [
     `Validators of ${chain}: asked for ${asked.length} of ${all} watched ones, the service ${result}.`,
     ...(said.length > 0 ? [`Public keys of ${chain}: ${said.join(', ')}.`] : []),
-    ...(left > 0
-      ? [`Warning: ${plural(left, 'public key')} of ${chain} not requested: serve finds their indices.`]
-      : []),
   ];
 }

@@ -1,4 +1,5 @@
 import { PAGE_SIZE } from '../../api/endpoints.ts';
+import { epochAt } from '../../facts/chain.ts';
 import { chunksOf, watchOf } from '../../facts/watch.ts';
 import { listed, plural, utc } from '../../toolkit/lib/words.ts';
 import { attempt } from '../answers.ts';
@@ -10,15 +11,24 @@ import type { ValidatorsOptions } from './options.ts';
 import { readChunk } from './status.ts';
 
 /**
+ * Committees are drawn from active validators, and a validator is active eight epochs after it got its index at the earliest
+ * (consensus-specs, process_registry_updates and compute_activation_exit_epoch).
+ */
+const WITHOUT_SEAT_EPOCHS = 4;
+
+/**
  * Asks whether no watched validator is in a sync committee now or within this time. Before, it asks for the indices of the keys
- * that the state does not know: a validator without an index is no member.
+ * of which the state has neither an index nor a recent answer: a validator without an index is no member.
  */
 export function safetyQuestion(options: ValidatorsOptions, { keys, keysElsewhere }: Inputs): AskSafety {
   const { chain } = options;
   const known = resolved(options, keys, keysElsewhere);
+  const answered = new Map(keys.map(({ key, epoch }) => [key, epoch]));
   return async (api, withinMs, now, signal) => {
     const found: number[] = [];
-    for (const chunk of chunksOf(openKeys(known), PAGE_SIZE)) {
+    const ageOf = (key: string): number => Math.abs(epochAt(chain, now) - (answered.get(key) ?? Infinity));
+    const asked = openKeys(known).filter((key) => ageOf(key) > WITHOUT_SEAT_EPOCHS);
+    for (const chunk of chunksOf(asked, PAGE_SIZE)) {
       const rows = await attempt({ signal }, () => readChunk(api, chain, chunk, signal));
       if (rows instanceof Error)
         return { isSafe: false, reason: `not known for ${chain}: the public keys have no index yet: ${rows.message}` };

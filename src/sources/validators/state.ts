@@ -20,6 +20,8 @@ export type CredentialsChange = z.infer<typeof CredentialsChange>;
 const Credentials = z.object({
   type: CredentialType,
   address: z.string().nullable(),
+  /** What it was before it fell, which it cannot on chain. Absent: it has not. */
+  highest: CredentialType.optional(),
   /** Seen in one answer. The next one confirms it, or it was none. */
   unconfirmed: CredentialsChange.optional(),
   /** Confirmed ones, the newest by what they mean: `0x01` if it got an address. */

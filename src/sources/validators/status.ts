@@ -21,7 +21,7 @@ const WITHDRAWABLE_AFTER_SLASHING = 8192;
 
 /** Ten validators of a group a request. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
-  const { chain, groups, onlyAsked = new Set(), intervalMs } = options;
+  const { chain, groups, intervalMs } = options;
   return {
     name: 'status',
     endpoints: ['validators'],
@@ -29,10 +29,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
     ...costOf(options, PAGE_SIZE),
     async run({ api, signal, timing, agingMs, events }, previous) {
       const known = new Map(previous.validators.map((one) => [identifierOf(one), one]));
-      const all = [
-        ...groups.flatMap(({ watch, keys }) => chunksOf([...indicesOf(watch), ...(keys ?? [])], PAGE_SIZE)),
-        ...chunksOf([...onlyAsked], PAGE_SIZE),
-      ];
+      const all = groups.flatMap(({ watch, keys }) => chunksOf([...indicesOf(watch), ...(keys ?? [])], PAGE_SIZE));
       const askedAt = (chunk: readonly Identifier[]): UnixMs =>
         chunk.reduce<UnixMs>((first, one) => Math.min(first, known.get(one)?.askedAt ?? 0), Number.POSITIVE_INFINITY);
       let failure: Error | undefined;
@@ -65,7 +62,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
       }
       // The groups are those before the answers: a key that has got its index counts by the key.
       const isWatched = ({ index, key }: Validator): boolean =>
-        [index, key].some((one) => one !== undefined && (watchedGroupOf(groups, one) || onlyAsked.has(String(one))));
+        [index, key].some((one) => one !== undefined && watchedGroupOf(groups, one));
       const watched = [...known.values()].filter(isWatched);
       const position = ({ index = Infinity }: Validator): number => index;
       return { value: { ...previous, validators: watched.sort((a, b) => position(a) - position(b) || 0) }, failure };
@@ -133,7 +130,8 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     epoch,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
-    credentials: credentialsOf(row),
+    // Without an index the service knows a deposit at most, and no validator whose credentials could change.
+    credentials: index === undefined ? undefined : credentialsOf(row),
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,

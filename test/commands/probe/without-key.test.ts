@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../../src/api/endpoints.ts';
 import type { Answer, Transport, WireRequest } from '../../../src/api/transport.ts';
-import { formsReport, formsVerdict, tryForms } from '../../../src/commands/probe/without-key.ts';
+import { costOfForms, formsReport, formsVerdict, tryForms } from '../../../src/commands/probe/without-key.ts';
+import { ConfigFile } from '../../../src/sources/registry.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
@@ -32,6 +33,11 @@ async function tried(respond: (request: WireRequest) => Answer | Error) {
 }
 
 describe('check --probe --without-key', () => {
+  it('says before to whom it sends how many requests: all are about the first chain', () => {
+    const config = ConfigFile.parse({ chains: { mainnet: {}, hoodi: {} } });
+    expect(costOfForms({ config }, 0)).toBe('17 requests without a key, one a second, to https://beaconcha.in');
+  });
+
   it('sends each form that the service knows once, one a second, without a key', async () => {
     const { sent, all } = await tried(() => answer(401));
     expect(new Set(sent.map(({ request }) => request.endpoint))).toEqual(new Set(Object.keys(ENDPOINTS)));

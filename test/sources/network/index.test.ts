@@ -105,16 +105,6 @@ describe('the network', () => {
     expect(ofQueues(shown(value))).toEqual({ 'queue_validators deposit': 90_000, 'queue_balance_ether topup': 1 });
   });
 
-  it('shows no score that is null, and no vote or delay that is absent', async () => {
-    const duties = { attestation: { included: 9, assigned: 10, missed: 1, correct_head: 8 } };
-    const none = { successful: 0, assigned: 0, missed: 0 };
-    const beaconscore = { total: 0.9, attestation: 0.9, proposal: null, sync_committee: null };
-    const data = { beaconscore, duties: { ...duties, proposal: none, sync_committee: none } };
-    const { value } = await poll(serviceOf({ network_performance: () => ({ ...NETWORK_PERFORMANCE, data }) }));
-    const names = Object.keys(shown(value)).filter((name) => /score|votes|delay/.test(name));
-    expect(names).toEqual(['network_score_ratio total', 'network_score_ratio attestation', 'network_votes head']);
-  });
-
   it.each([
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],

@@ -11,13 +11,6 @@ describe('sources/slashings/state', () => {
     expect(SlotRow.parse({ slot, epoch, status })).toMatchObject({ attesterslashingscount: 0, withdrawalcount: 0 });
   });
 
-  it('takes null counts for 0 and null payload fields for unknown', () => {
-    const parsed = SlotRow.parse(
-      row({ slot: 1, depositscount: null, exec_gas_used: null, exec_transactions_count: 0 }),
-    );
-    expect(parsed).toMatchObject({ depositscount: 0, exec_gas_used: null, exec_transactions_count: 0 });
-  });
-
   it('reads a status that is a number, and takes one that is newer for that of a scheduled slot', () => {
     expect(SlotRow.parse(row({ slot: 1, status: 1 as never, blockroot: '0xa' })).status).toBe('1');
     for (const status of ['4', '', 'Proposed', 7])
@@ -34,17 +27,6 @@ describe('sources/slashings/state', () => {
       expect(readRecord(SlotRow, { ...row({ slot: 5 }), ...fields }).value).toBeUndefined();
     },
   );
-
-  it.each([
-    ['attestationscount', 'x', 0],
-    ['exec_gas_used', 1e308, null],
-    ['proposer', -1, null],
-    ['syncaggregate_bits', `0x${'ff'.repeat(65)}`, null],
-    ['syncaggregate_participation', 1.0000000000000002, 1],
-  ])('a row whose %s is %j has its other fields', (field, odd, expected) => {
-    const whole = SlotRow.parse(row({ slot: 5 }));
-    expect(readRecord(SlotRow, { ...row({ slot: 5 }), [field]: odd }).value).toEqual({ ...whole, [field]: expected });
-  });
 
   it('refuses lists with anything but validator indices', () => {
     const parsed = (list: unknown): number[] => [

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { watchOf } from '../../../src/facts/watch.ts';
 import type { SourceEvent } from '../../../src/sources/read.ts';
+import type { ValidatorsOptions } from '../../../src/sources/validators/options.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import {
   EPOCH,
@@ -12,6 +14,7 @@ import {
   startOfEpoch,
   validatorRow,
   validatorsAnswer,
+  validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { samplesOf, seriesIn } from '../../support/exposition/samples.ts';
 import { DAY } from '../../support/time/timing.ts';
@@ -44,9 +47,9 @@ async function learned(...answers: readonly Said[]): Promise<{ value: Validators
   return { value, events };
 }
 
-function changed(value: Validators, now?: number): Record<string, number> {
+function changed(value: Validators, now?: number, options?: ValidatorsOptions): Record<string, number> {
   const samples = samplesOf(
-    familiesOf(value, now),
+    familiesOf(value, now, options),
     'beaconchain_watched_validator_credentials_changed_timestamp_seconds',
   );
   return Object.fromEntries(samples.map(({ labels, value: at }) => [`${labels['validator']} ${labels['type']}`, at]));
@@ -143,6 +146,39 @@ describe('the credentials of watched validators', () => {
     expect(events).toMatchObject([{ from: '0x00', to: '0x01', address: null, epoch: EPOCH_NOW + 1 }]);
   });
 
+  it('never fall on chain: that is a fault of the service, and neither it nor its end is a change', async () => {
+    const told = (...said: readonly string[]) =>
+      learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]));
+    const fallen = await told('0x01', '0x00', '0x00');
+    expect(byType(fallen.value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
+    for (const said of [
+      ['0x01', '0x00', '0x00', '0x01', '0x01'],
+      ['0x02', '0x01', '0x01', '0x00', '0x00', '0x02', '0x02'],
+    ]) {
+      const { value, events } = await told(...said);
+      expect([events, changed(value)]).toEqual([[], {}]);
+      expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 1 });
+    }
+    const { events } = await told('0x01', '0x00', '0x00', '0x02', '0x02');
+    expect(events).toMatchObject([{ type: 'credentials_changed', from: '0x01', to: '0x02' }]);
+  });
+
+  it('that got an address have a series however many others compound later', async () => {
+    const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
+    let value = NO_VALIDATORS;
+    const ofOther = (i: number): string => (i < 4 ? '0x01' : '0x02');
+    for (const i of [1, 2, 3, 4, 5]) {
+      const prefixOf = (index: number): string => (index === 3 ? (i === 1 ? '0x00' : '0x01') : ofOther(i));
+      const rowOf = (index: number) => validatorRow(index, { withdrawal_credentials: { prefix: prefixOf(index) } });
+      const api = serviceOf({
+        validators: (request) => validatorsAnswer(EPOCH_NOW + i, identifiersOf(request).map(rowOf)),
+      });
+      ({ value } = await poll(api, value, options, NOW + i * EPOCH));
+    }
+    const names = Object.keys(changed(value, NOW + 5 * EPOCH, options));
+    expect([names.length, names.filter((name) => name.endsWith('0x01'))]).toEqual([101, ['3 0x01']]);
+  });
+
   it('that compound are good to know, and do not end what is said of the address', async () => {
     const { value, events } = await learned(
       [EPOCH_NOW, '0x00'],
@@ -150,7 +186,7 @@ describe('the credentials of watched validators', () => {
       ...([3, 4].map((i) => [EPOCH_NOW + i, '0x02', ADDRESS]) as Said[]),
     );
     expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set', 'credentials_changed']);
-    expect(Object.keys(changed(value))).toEqual(['3 0x02', '3 0x01']);
+    expect(Object.keys(changed(value))).toEqual(['3 0x01', '3 0x02']);
     expect(notices(value).map(({ tone }) => tone)).toEqual(['bad', 'neutral']);
   });
 

@@ -127,6 +127,17 @@ describe('public keys of validators', () => {
     ]);
   });
 
+  it('takes the credentials of a deposit, which has no index, for those of no validator', async () => {
+    const source = watching([keyOf(7)]);
+    let entry = emptyEntry(source);
+    for (const [i, prefix] of ['0x00', '0x01', '0x01'].entries()) {
+      const row = { ...WITHOUT_INDEX, withdrawal_credentials: { prefix, address: null } };
+      const polled = await round(source, serviceWith([7], { 7: row }, 444_377 + i), entry, { now: NOW + i * EPOCH });
+      expect(polled.events).toEqual([]);
+      ({ entry } = polled);
+    }
+  });
+
   it('shows no sum of a group while nothing is known of one of its keys', async () => {
     const old = watching([5]);
     const { entry } = await round(old, serviceWith([5]), undefined, { now: NOW });
@@ -159,13 +170,6 @@ describe('public keys of validators', () => {
     expect(notices).toEqual(['Two groups share a validator: 5. The first group keeps it.']);
   });
 
-  it('learns nothing from a row about another key', async () => {
-    const source = watching([keyOf(7), 8]);
-    const api = serviceOf({ validators: () => validatorsAnswer(444_377, [validatorRow(9), validatorRow(8)]) });
-    const { value } = await round(source, api, undefined, { now: NOW });
-    expect((value as Value).validators.map(({ index }) => index)).toEqual([8]);
-  });
-
   it('gives the index to the other sources: proposals, seats and slashings know it', async () => {
     const config = { validators: { watch: [keyOf(5)] } };
     const [validators, slashings] = [sourceIn(config, 'validators'), sourceIn(config, 'slashings')];
@@ -189,10 +193,10 @@ describe('public keys in the epochs of the chain', () => {
   it('count once their index is known: proposals, slashings and seats', async () => {
     const [key, slot] = [keyOf(5), (F + 1) * 32];
     const watched = {
-      keys: { keys: [key], anywhere: new Set<string>(), isFirst: true, groups: [] },
+      keys: { keys: [key], anywhere: new Set<string>(), groups: [] },
       countsSeats: true,
     };
-    const known = [{ key, index: 5, status: 'active_ongoing' as const }];
+    const known = [{ key, index: 5, status: 'active_ongoing' as const, epoch: 444_377 }];
     const follower = await following(watched, { keys: known, seatsOf: () => [5, 6] });
     follower.chain.miss(slot, 5);
     follower.chain.slash(slot + 1, [5]);
@@ -206,9 +210,13 @@ describe('public keys in the epochs of the chain', () => {
 });
 
 describe('check --safe-to-restart with public keys', () => {
-  it('asks for the indices that the state does not know, and for no others', async () => {
-    const config = ConfigFile.parse({ validators: { watch: [keyOf(5), keyOf(6)] } });
-    const keys = [{ key: keyOf(5), index: 5, status: 'active_ongoing' as const }];
+  it('asks for the indices that the state does not know, and for none that the service has just not had', async () => {
+    const config = ConfigFile.parse({ validators: { watch: [5, 6, 7, 8, 9].map(keyOf) } });
+    const status = 'pending_queued' as const;
+    const keys = [
+      { key: keyOf(5), index: 5, status, epoch: 1 },
+      ...[-5, -4, 0, 5].map((later, i) => ({ key: keyOf(6 + i), status, epoch: 444_377 + later })),
+    ];
     const [ask] = safetyQuestions(config, () => ({ ...NO_INPUTS, keys }));
     const members = { status: 'OK', data: { period: CURRENT, validators: committeeOf({ 3: 5, 4: 6 }) } };
     const service = serviceOf({ sync_committee_members: () => members });
@@ -218,7 +226,7 @@ describe('check --safe-to-restart with public keys', () => {
       isSafe: false,
       reason: expect.stringContaining('2 watched validators (5, 6)'),
     });
-    expect(askedFor(service)).toEqual([[keyOf(6)]]);
+    expect(askedFor(service)).toEqual([[keyOf(6), keyOf(9)]]);
   });
 });
 
@@ -255,11 +263,11 @@ describe('public keys of no chain in particular', () => {
     const [onMainnet, onHoodi] = [serviceWith([5, 9]), serviceWith([], {}, ON_HOODI)];
     expect(await lived(onMainnet, undefined)).toEqual([
       { watched: { '': 3 }, statuses: { active_ongoing: 2, unread: 1 }, attested: 450 },
-      { watched: {}, statuses: {} },
+      { watched: { '': 1 }, statuses: {} },
     ]);
     expect(await lived(onMainnet, onHoodi)).toEqual([
       { watched: { '': 3 }, statuses: { active_ongoing: 2, not_found: 1 }, attested: 450 },
-      { watched: {}, statuses: {} },
+      { watched: { '': 1 }, statuses: { not_found: 1 } },
     ]);
     expect(askedFor(onHoodi)).toEqual([[NOBODY]]);
   });
@@ -268,9 +276,9 @@ describe('public keys of no chain in particular', () => {
     const [onMainnet, onHoodi] = [serviceWith([9]), serviceWith([5], {}, ON_HOODI)];
     expect(await lived(onMainnet, onHoodi, 3)).toEqual([
       { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 }, attested: 225 },
-      { watched: { '': 1 }, statuses: { active_ongoing: 1 } },
+      { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 } },
     ]);
-    expect([askedFor(onMainnet), askedFor(onHoodi)]).toEqual([[[9, NOBODY]], [[5], [NOBODY]]]);
+    expect([askedFor(onMainnet), askedFor(onHoodi)]).toEqual([[[9, NOBODY]], [[5, NOBODY]]]);
     // The sums of a day are not read again because a key is elsewhere.
     expect(askedFor(onMainnet, 'validators_performance')).toEqual([]);
   });
