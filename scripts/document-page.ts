@@ -25,6 +25,8 @@ export const TITLES: Readonly<Record<(typeof DOCUMENTS)[number], { readonly titl
     backfill: { title: 'Backfill', about: 'history for a Prometheus that starts today' },
     operations: { title: 'Operations', about: 'reload, TLS and passwords, proxies, state, upgrades, logs' },
     'high-availability': { title: 'High availability', about: 'replicas that share one account' },
+    'other-stacks': { title: 'Beside other stacks', about: "Rocket Pool's Smartnode, kube-prometheus-stack" },
+    alternatives: { title: 'Alternatives', about: 'whether you need it, and what others do' },
     metrics: { title: 'Metrics', about: 'every metric with its labels and meaning' },
     queries: { title: 'Queries', about: 'PromQL for your own graphs and alerts' },
     glossary: { title: 'Glossary', about: 'the terms used in these pages' },

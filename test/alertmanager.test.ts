@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { rules } from '../deploy/grafana/src/rules.ts';
-import { DEMO_FILES, demoConfiguration } from '../scripts/alertmanager-demo.ts';
+import { composeConfiguration, DEMO_RECEIVER } from '../scripts/alertmanager-demo.ts';
 import { ALERTS_PATH, sandboxAddress } from '../src/commands/demo.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
 import { unknownNames } from './support/contract/exposed.ts';
@@ -69,9 +69,9 @@ describe('alertmanager', () => {
     for (const receiver of receivers) expect(Object.keys(receiver)).toEqual(['name']);
   });
 
-  it.each(Object.entries(DEMO_FILES))('%s is made from it, with the demo as receiver', (file, url) => {
-    expect(readFileSync(join(DEPLOY, 'alertmanager', file), 'utf8')).toBe(demoConfiguration(TEXT, url));
-    expect(new URL(url)).toMatchObject({ pathname: ALERTS_PATH, port: String(sandboxAddress().port) });
+  it('demo-compose.yml is made from it, with the demo as receiver', () => {
+    expect(readFileSync(join(DEPLOY, 'alertmanager/demo-compose.yml'), 'utf8')).toBe(composeConfiguration(TEXT));
+    expect(new URL(DEMO_RECEIVER)).toMatchObject({ pathname: ALERTS_PATH, port: String(sandboxAddress().port) });
   });
 
   it('repeats nothing after so long that Alertmanager has forgotten that it was sent', () => {

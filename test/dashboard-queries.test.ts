@@ -353,7 +353,10 @@ describe('thresholds of the dashboards', () => {
     const changed = RULE_FILES.map((file) => {
       const copy = join(folder, basename(file));
       const text = readFileSync(file, 'utf8');
-      writeFileSync(copy, text.replace(/(record: beaconchain:threshold:disk_free_ratio\s+expr: )"0.10"/, '$1"0.50"'));
+      writeFileSync(
+        copy,
+        text.replace(/(record: beaconchain:threshold:disk_free_ratio\s+expr: .* vector\()0.10/, '$10.50'),
+      );
       return copy;
     });
     const query = (dashboard: string, panel: string, legend: string): string =>

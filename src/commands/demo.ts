@@ -15,6 +15,7 @@ import { visible } from '../toolkit/lib/text.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { createServer } from '../toolkit/web/server.ts';
 import { ADDRESS, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
+import { type Alerting, startAlerting } from './demo-alerting.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
@@ -89,7 +90,15 @@ export async function demo(start: Start): Promise<Running> {
   starting.defer(() => daemon.stop());
   const url = urlAt(daemon.port);
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
-  output.write(advice(service.url.replace('127.0.0.1', 'localhost')));
+  const orders = service.url.replace('127.0.0.1', 'localhost');
+  output.write(advice(orders));
+  // Its Prometheus has no password, and trusts no certificate.
+  if ((flags.prometheus ?? true) && access === undefined) {
+    const demonstrated = { port: daemon.port, path: config.web.telemetryPath, receiver: `${orders}${ALERTS_PATH}` };
+    const alerting = await startAlerting(demonstrated, (text) => output.write(`${text}\n`));
+    if (alerting) starting.defer(() => alerting.stop());
+    if (alerting) output.write(besides(alerting));
+  }
   const started = starting.move();
   return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
 }
@@ -116,6 +125,11 @@ function advice(url: string): string {
     `Alerts that Alertmanager sends to ${url}${ALERTS_PATH} are printed here.`,
     '',
   ].join('\n');
+}
+
+function besides({ prometheus, alertmanager }: Alerting): string {
+  const programs = [`Prometheus: ${prometheus}`, ...(alertmanager ? [`Alertmanager: ${alertmanager}`] : [])];
+  return `Beside the demo (not with --no-prometheus): ${programs.join(', ')}\n`;
 }
 
 function browserHost(host: string | undefined): string {

@@ -93,6 +93,10 @@ const DEMO = {
     value: 'ADDRESS',
     help: 'Where the simulated service accepts orders and alerts: host:port, or :port on loopback (default :10033).',
   },
+  prometheus: {
+    isOn: true,
+    help: 'Start Prometheus and Alertmanager beside it where they are installed (default true).',
+  },
 } satisfies Table;
 
 const WEB = {

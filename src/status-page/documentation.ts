@@ -10,6 +10,7 @@ import { policyOf, STATUS_POLICY } from './page-style.ts';
 export const DOCUMENTS = [
   'first-hour',
   'installation',
+  'other-stacks',
   'configuration',
   'alerts',
   'dashboards',
@@ -22,6 +23,7 @@ export const DOCUMENTS = [
   'metrics',
   'queries',
   'glossary',
+  'alternatives',
 ] as const;
 
 /** The pictures in these documents, files of docs/images. */

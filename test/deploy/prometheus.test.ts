@@ -7,14 +7,12 @@ import { areMissing, PROMTOOL, runTool } from '../support/tools/tools.ts';
 
 it
   .skipIf(areMissing(PROMTOOL))
-  .each([
-    'deploy/prometheus/prometheus.yaml',
-    'deploy/prometheus/demo.yaml',
-    'deploy/prometheus/scrape-tls.yaml',
-    'deploy/compose/prometheus.yaml',
-  ])('%s is what Prometheus takes, with the rules beside it', (file) => {
-  const folder = temporaryFolder();
-  for (const one of [file, ...RULE_FILES]) copyFileSync(one, join(folder, basename(one)));
-  const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
+  .each(['deploy/prometheus/prometheus.yaml', 'deploy/prometheus/scrape-tls.yaml', 'deploy/compose/prometheus.yaml'])(
+  '%s is what Prometheus takes, with the rules beside it',
+  (file) => {
+    const folder = temporaryFolder();
+    for (const one of [file, ...RULE_FILES]) copyFileSync(one, join(folder, basename(one)));
+    const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  },
+);

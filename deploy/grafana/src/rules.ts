@@ -51,9 +51,16 @@ export function severityOf(alert: string): z.infer<typeof Severity> {
   return severity;
 }
 
-/** A number, or numbers times numbers: "4 * 86400". */
+/** What the rules record without a threshold of the user's own: a number, or numbers times numbers, as "4 * 86400". */
+export function shippedIn(record: string, expr: string): string {
+  const own = record.replace(PREFIX, 'beaconchain:own_threshold:');
+  const [, product] = expr.split(`max(last_over_time(${own}[1h])) or vector(`);
+  if (product === undefined) throw new TypeError(`${FOLDER}: ${record} does not ask for ${own} first: ${expr}`);
+  return product.slice(0, -1);
+}
+
 function productOf(record: string, expr: string): number {
-  const value = expr.split('*').reduce((product, factor) => product * Number(factor), 1);
+  const value = shippedIn(record, expr).split('*').reduce((product, factor) => product * Number(factor), 1);
   if (!Number.isFinite(value)) throw new TypeError(`${FOLDER}: ${record} is not a product of numbers: ${expr}`);
   return value;
 }

@@ -20,6 +20,7 @@ export const SURROUNDINGS: NodeJS.ProcessEnv = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../node_modules/.cache/compiled'),
   // Several demos run at once.
   BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS: '127.0.0.1:0',
+  BEACONCHAIN_EXPORTER_PROMETHEUS: 'false',
 };
 
 /** The environment of a Node program that runs this code first. */

@@ -25,8 +25,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['promtool test rules *', 'takes a minute; test/rules.test.ts runs it'],
   ['sudo -u prometheus', NAMED],
   ['kill -9', NAMED],
-  ['kill %1 %2', 'ends jobs of the terminal'],
-  ['rm -r *', 'needs the folder that a block before it made'],
   ['docker ps', MACHINE],
   ['systemctl status', MACHINE],
   ['systemctl reload prometheus *', OF_OTHERS],
@@ -42,7 +40,6 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
 
 /** Blocks that another test runs, word for word: document, heading or first words, test. */
 export const RUN_ELSEWHERE: readonly (readonly [file: string, block: string, test: string])[] = [
-  ['README.md', 'sudo apt-get install', 'test/system/end-to-end/quick-start.test.ts'],
   ['docs/installation.md', 'Without dpkg', 'scripts/try-deb'],
   // The workflow of a release runs them, on the release.
   ['docs/installation.md', 'Verify a release', 'test/workflows/workflows.test.ts'],
@@ -54,6 +51,8 @@ export const FILLED_IN = [
   ['BEACONCHAIN_API_KEY=...', 'BEACONCHAIN_API_KEY=a-key-of-the-reader'],
   ['--config.file=...', '--config.file=config.yaml'],
   ['cd /usr/share/beaconchain-exporter ', 'cd deploy '],
+  ['cd ~/.rocketpool', 'mkdir -p rp/extra-scrape-jobs rp/alerting/rules && cd rp'],
+  [' /usr/share/beaconchain-exporter/', ' ../deploy/'],
   ['data=...', 'data=/var/lib/tsdb'],
 ] as const;
 

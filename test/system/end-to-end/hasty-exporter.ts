@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 import { RULE_FILES } from '../../../deploy/grafana/src/rules.ts';
+import { demoConfiguration } from '../../../src/commands/demo-alerting.ts';
 import type { Sandbox } from '../../../src/sandbox/world.ts';
 import type { Clock } from '../../../src/toolkit/lib/clock.ts';
 import { startService } from '../../support/faults/service.ts';
@@ -75,9 +76,12 @@ export async function startHastyAlerts(
   haste: Haste,
 ): Promise<{ prometheus: Prometheus; alertmanager: Alertmanager }> {
   const alertmanager = await startAlertmanager((webhook) =>
-    hastyDuration(readFileSync(join(DEPLOY, 'alertmanager/demo.yml'), 'utf8'), haste.speed).replaceAll(
-      'localhost:10033',
-      webhook,
+    hastyDuration(
+      demoConfiguration(
+        readFileSync(join(DEPLOY, 'alertmanager/alertmanager.yml'), 'utf8'),
+        `http://${webhook}/alerts`,
+      ),
+      haste.speed,
     ),
   );
   const sections = {

@@ -1,69 +1,48 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/files/files.ts';
-import { freePort } from '../../support/network/ports.ts';
-import {
-  ANY_PORT,
-  ordersPort,
-  portOf,
-  SURROUNDINGS,
-  start,
-  startExporter,
-  waitFor,
-} from '../../support/programs/program.ts';
-import { hastyDuration } from '../../support/time/haste.ts';
+import { ask } from '../../support/network/ask.ts';
+import { ANY_PORT, portOf, startExporter, waitFor } from '../../support/programs/program.ts';
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
-import { atTheEnd } from '../../support/vitest/cleanup.ts';
-
-const [, SECTION = ''] =
-  /## Five minutes to the first alert\n([\s\S]*?)\n## /.exec(readFileSync('README.md', 'utf8')) ?? [];
-const [STARTING = ''] = [...SECTION.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 
 it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
-  'with the commands of the README the alerts arrive in the terminal of the demo, and no other words',
+  'the demo starts Prometheus and Alertmanager, prints the alerts that arrive, tells which of them ends, and leaves nothing behind',
   async () => {
-    const demo = startExporter(['demo', ANY_PORT]);
-    const web = await portOf(demo);
-    const ports = [
-      [':10032', `:${web}`],
-      [':10033', `:${await ordersPort(demo)}`],
-      [':9190', `:${await freePort()}`],
-      [':9193', `:${await freePort()}`],
-    ] as const;
-    const moved = (text: string): string => ports.reduce((so, [from, to]) => so.replaceAll(from, to), text);
-    const cwd = temporaryFolder();
-    for (const folder of ['deploy/alertmanager', 'deploy/prometheus']) {
-      cpSync(folder, join(cwd, folder), { recursive: true });
-      for (const { name } of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
-        const file = join(cwd, folder, name);
-        // The rules keep their windows; what scrapes and notifies does so every second.
-        const text = moved(readFileSync(file, 'utf8'));
-        writeFileSync(file, name.startsWith('rules') ? text : hastyDuration(text, 15));
-      }
-    }
-    expect(STARTING).toMatch(/^sudo apt-get install .*\n/);
-    // What fires before Prometheus knows Alertmanager is otherwise sent again a minute later.
-    const commands = moved(STARTING.replace(/^sudo .*\n/, ''))
-      .replace('$(mktemp -d)', cwd)
-      .replace(/^prometheus /m, 'prometheus --rules.alert.resend-delay=1s ');
-    const script = `trap 'kill %1 %2; wait; exit' TERM\nset -m\n${commands}\nwait`;
-    const terminal = start('bash', ['-c', script], { cwd, env: SURROUNDINGS });
-    atTheEnd(() => terminal.stop());
-
+    const temporary = temporaryFolder();
+    const demo = startExporter(['demo', ANY_PORT, '--prometheus'], { TMPDIR: temporary });
     await waitFor(() =>
       expect(demo.stdout).toMatch(/ALERT firing none BeaconchainWatchdog: Alerts are delivered http/),
     );
-    await waitFor(() =>
-      expect(demo.stdout).toMatch(
-        /ALERT firing info BeaconchainWatchedInSyncCommittee: Watched validator \d+ \(mainnet\) is/,
-      ),
-    );
-    expect(terminal.output).toBe('');
-    for (const log of ['alertmanager.log', 'prometheus.log']) {
-      const text = readFileSync(join(cwd, log), 'utf8');
+    const [, prometheus = '', alertmanager = ''] =
+      /Beside the demo .*: Prometheus: \S+:(\d+), Alertmanager: \S+:(\d+)\n/.exec(demo.stdout) ?? [];
+    const [folder = ''] = readdirSync(temporary).map((name) => join(temporary, name));
+    for (const log of ['prometheus.log', 'prometheus-alertmanager.log']) {
+      const text = readFileSync(join(folder, log), 'utf8');
       expect(text, log).toMatch(/level=info/i);
       expect(text, log).not.toMatch(/level=(warn|error)/i);
     }
+    const { data } = (await (await fetch(`http://localhost:${prometheus}/api/v1/rules`)).json()) as {
+      data: { groups: { rules: { health: string }[] }[] };
+    };
+    expect(data.groups.flatMap(({ rules }) => rules).filter(({ health }) => health !== 'ok')).toEqual([]);
+
+    const pid = demo.child.pid ?? 0;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    const [scraper = 0] = children.filter((child) => readFileSync(`/proc/${child}/comm`, 'utf8') === 'prometheus\n');
+    process.kill(scraper, 'SIGKILL');
+    await waitFor(() => expect(demo.stdout).toMatch(/^prometheus ended with SIGKILL: \S/m));
+    expect((await ask(await portOf(demo), '/-/healthy')).status).toBe(200);
+    expect((await demo.stop()).code).toBe(0);
+    expect(existsSync(folder)).toBe(false);
+    for (const port of [prometheus, alertmanager]) await expect(fetch(`http://localhost:${port}`)).rejects.toThrow();
   },
 );
+
+it('where Prometheus is not installed the demo runs without it', async () => {
+  const bare = startExporter(['demo', ANY_PORT, '--prometheus'], { PATH: '/nowhere' });
+  await portOf(bare);
+  await waitFor(() => expect(bare.stdout).toContain('are printed here'));
+  expect((await bare.stop()).code).toBe(0);
+  expect(bare.output).not.toContain('Beside the demo');
+});
