@@ -181,7 +181,8 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     const { cursor = newest - 1, final: last = final, skipped } = this.#ledger;
     const gainedMs = (newest - last.epoch) * MS_PER_EPOCH - (readAt - last.readAt);
     const kept = gainedMs > LOST_MS ? newest : this.#ledger.kept;
-    this.#set({ cursor, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
+    const first = this.#ledger.first ?? cursor + 1;
+    this.#set({ cursor, first, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
     const caughtUp = Math.max(LEAST_CAUGHT_UP, Math.floor(this.#options.catchUpMs / MS_PER_EPOCH));
     const epochs = newest - caughtUp - cursor;
     if (epochs <= 0 || this.#ledger.kept !== undefined) return;
