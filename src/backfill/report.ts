@@ -9,20 +9,24 @@ import type { Written } from './write.ts';
 export interface Costs {
   readonly what: string;
   readonly requests: number;
+  /** What takes the same number of them each. */
+  readonly parts?: readonly string[] | undefined;
   readonly sequences: number;
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
 }
 
 /** The costs, for the user to decide on before the run begins. */
-export function costsText({ what, requests, sequences, perSecond, left }: Costs): string {
+export function costsText({ what, requests, parts = [], sequences, perSecond, left }: Costs): string {
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
+  const each = `${Math.ceil(requests / parts.length)} and ${span(ms / parts.length)} for each of`;
   const rate = `${Number(perSecond.toFixed(2))} requests a second`;
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${span(ms)} at ${rate}`,
+    `  time      about ${span(ms)} at ${rate}, in which no exporter can run`,
+    ...(parts.length > 0 ? [`  parts     ${each} ${parts.map(spaced).join(' and ')}`] : []),
     `  quota     ${quotaText(requests, left.month)}`,
     '',
   ].join('\n');
@@ -123,7 +127,7 @@ export function resultText({ past, written, bad, endings }: BackfillResult): str
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
   if (endings.length > 0) lines.push(`Data may be missing: reading ended early (${endings.map(spaced).join(', ')}).`);
-  if (!past.isDaily && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
+  if (past.flags.includes('full-resolution') && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
     const apart = `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s`;
     const why =
       'the service leaves out records of long ranges (--full-resolution reads them), or machines push less often';

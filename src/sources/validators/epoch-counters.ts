@@ -63,6 +63,11 @@ export class EpochCounters<Row, Own extends OwnOf> {
     );
   }
 
+  /** Shows these validators before their first row. */
+  begin(validators: Iterable<number>, epoch: number): void {
+    for (const one of validators) this.#own.set(one, this.#part.none(one, epoch));
+  }
+
   /** Adds the rows of a chunk. Returns how many of them could not be read. */
   add({ group }: Pick<Chunk, 'group'>, rows: ReadonlyMap<number, Row | undefined>, epoch: number): number {
     const totals = this.#totals.get(group) ?? new Map<string, bigint>();

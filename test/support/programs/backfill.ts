@@ -54,5 +54,5 @@ export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
 /** A plan of one slice for each range, as of a run without flags. */
 export function planOf(ranges: readonly Slice['range'][], end: number): Plan {
   const slices = ranges.map((range, id) => ({ id, source: 'machines', range, expected: 10 }));
-  return { version: 3, flags: {}, now: end, end, slices };
+  return { version: 4, flags: {}, now: end, end, slices };
 }
