@@ -22,6 +22,7 @@ export class BackfillRuns {
     this.config = configFile(
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
+validators: {watch: {mainnet: ["12340-12349"]}}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
 state: {dir: "${folder}/state"}
 `,
