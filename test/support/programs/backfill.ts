@@ -6,6 +6,8 @@ import { type Running, startExporter } from './program.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
 
+const WATCHED = 'validators: {watch: {mainnet: ["12340-12349"]}}';
+
 /** Runs backfills in a temporary folder, with a configuration for this service. */
 export class BackfillRuns {
   readonly folder: string;
@@ -15,14 +17,20 @@ export class BackfillRuns {
   readonly #env: NodeJS.ProcessEnv;
 
   /** @param folder Of other runs, with whose state these go on. */
-  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}, folder = temporaryFolder(), name = 'past.om') {
+  constructor(
+    { url }: FaultServer,
+    env: NodeJS.ProcessEnv = {},
+    folder = temporaryFolder(),
+    name = 'past.om',
+    validators = WATCHED,
+  ) {
     this.#env = env;
     this.folder = folder;
     this.output = join(folder, name);
     this.config = configFile(
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
-validators: {watch: {mainnet: ["12340-12349"]}}
+${validators}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
 state: {dir: "${folder}/state"}
 `,
