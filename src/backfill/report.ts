@@ -146,15 +146,21 @@ const MAX_GAP_SECONDS: Seconds = 90;
  */
 const BLOCK_DURATION = { ofDays: '744h', ofRecords: '24h' } as const;
 
+/** The files of a month get a line each. */
+const MAX_LINES = 32;
+
 /** The next steps for the user; '' if nothing was written. */
 export function nextSteps({ past, written: { files } }: BackfillResult): string {
   const duration = past.isDaily ? BLOCK_DURATION.ofDays : BLOCK_DURATION.ofRecords;
   const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${duration}`;
-  if (files.length === 0) return '';
+  const [first] = files;
+  if (first === undefined) return '';
   return [
     'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',
     '',
-    ...files.map((file) => `  ${create} ${quote(file)} "$data"`),
+    ...(files.length > MAX_LINES
+      ? [`  for file in ${quote(first)}*; do ${create} "$file" "$data"; done`]
+      : files.map((file) => `  ${create} ${quote(file)} "$data"`)),
     '',
     'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
     'the commands for Compose and Kubernetes.',
