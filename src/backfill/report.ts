@@ -20,13 +20,13 @@ export interface Costs {
 export function costsText({ what, requests, parts = [], sequences, perSecond, left }: Costs): string {
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
-  const each = `${Math.ceil(requests / parts.length)} and ${span(ms / parts.length)} for each of`;
+  const each = `${Math.ceil(requests / parts.length)} requests and ${span(ms / parts.length)} each for`;
   const rate = `${Number(perSecond.toFixed(2))} requests a second`;
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
     `  time      about ${span(ms)} at ${rate}, in which no exporter can run`,
-    ...(parts.length > 0 ? [`  parts     ${each} ${parts.map(spaced).join(' and ')}`] : []),
+    ...(parts.length > 0 ? [`  of these  ${each} ${parts.map(spaced).join(' and ')}`] : []),
     `  quota     ${quotaText(requests, left.month)}`,
     '',
   ].join('\n');

@@ -57,7 +57,7 @@ describe('backfill/report', () => {
     const parts = ['epoch_duties', 'epoch_rewards'];
     const text = costsText({ what: 'Backfill', requests: 164_250, parts, sequences: 1, perSecond: 0.9, left: {} });
     expect(text).toContain('about 2 d 3 h at 0.9 requests a second, in which no exporter can run');
-    expect(text).toContain('82125 and 25 h 21 min for each of epoch duties and epoch rewards');
+    expect(text).toContain('82125 requests and 1 d 1 h 21 min each for epoch duties and epoch rewards');
   });
 
   it('daily returns become blocks as long as the longest that Prometheus makes itself, in a directory that nobody guesses', () => {

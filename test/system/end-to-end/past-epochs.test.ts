@@ -130,7 +130,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/past-epochs
     const epochs = (epochTime('mainnet', first) - START) / 384;
     // Two chunks.
     expect(stderr).toContain(`about ${4 * epochs}\n`);
-    expect(stderr).toContain(`${2 * epochs} and 0 s for each of epoch duties and epoch rewards`);
+    expect(stderr).toContain(`${2 * epochs} requests and 0 s each for epoch duties and epoch rewards`);
     for (const words of promtoolLines(stdout))
       expect(runTool(PROMTOOL, [...words.slice(0, -1), data])).toMatchObject({ status: 0, stderr: '' });
     prometheus = await startPrometheus({}, { data });
