@@ -135,7 +135,7 @@ export async function readRows<Row extends EpochRow>(
       throw new RequestFailed(endpoint, 'invalid_body', 'the cursor of the next page cannot be read');
   } catch (error) {
     if (isFailure(error, 'not_found') && validators.every(hadNoDuties)) return rows;
-    throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, `epoch ${epoch}: ${error.message}`) : error;
+    throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, error.message) : error;
   }
   if (rows.size === 0 && !validators.every(hadNoDuties)) throw notYet(endpoint, `no rows of epoch ${epoch}`);
   for (const one of validators.filter((one) => !rows.has(one)).slice(0, bad)) rows.set(one, undefined);

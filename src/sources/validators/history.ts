@@ -83,29 +83,23 @@ export function epochsHistory(
     });
   }
 
-  /** Every request of a range from this one on. None is about an epoch in which no validator of its chunk was active. */
-  function* stepsFrom(range: PastRange, { epoch: first, part, chunk }: Step): Generator<Step> {
+  /** Every request of a range, from the cursor on. None is about an epoch in which no validator of its chunk was active. */
+  function* stepsFrom(range: PastRange, cursor = ''): Generator<Step & { of: Chunk }> {
     const { rows, finalEpoch } = prepared();
     const epochs = epochsIn(options, range);
-    const lives = chunksFor(epochs).map(({ validators }) => validators.map((one) => lifeOf(rows.get(one))));
+    const chunks = chunksFor(epochs);
+    const lives = chunks.map(({ validators }) => validators.map((one) => lifeOf(rows.get(one))));
     const last = Math.min(epochs.last, finalEpoch);
-    let position = part * lives.length + chunk;
+    const [first = 0, begun = 0, next = 0] = cursor.split(' ').map(Number);
+    let position = begun * chunks.length + next;
     for (let epoch = Math.max(first, epochs.first); epoch <= last; epoch += 1) {
-      for (; position < PARTS.length * lives.length; position += 1) {
-        const step = { epoch, part: Math.floor(position / lives.length), chunk: position % lives.length };
-        if (lives[step.chunk]?.some(([from, until]) => from <= epoch && epoch < until)) yield step;
+      for (; position < PARTS.length * chunks.length; position += 1) {
+        const [part, chunk] = [Math.floor(position / chunks.length), position % chunks.length];
+        const isActive = lives[chunk]?.some(([from, until]) => from <= epoch && epoch < until);
+        if (isActive) yield { epoch, part, chunk, of: chunks[chunk] as Chunk };
       }
       position = 0;
     }
-  }
-
-  function rowsOf(api: Api, { epoch, part }: Step, { validators }: Chunk, signal: AbortSignal) {
-    const hadNoDuties = (one: number): boolean => {
-      const row = prepared().rows.get(one);
-      return row !== undefined && hadNoDutiesIn(row, epoch);
-    };
-    const asked = { chain, epoch, validators, priority: 'catch_up', hadNoDuties } as const;
-    return readRows({ api, signal }, PARTS[part] as (typeof PARTS)[number], asked);
   }
 
   function familiesAt(at: UnixSeconds, counted?: number): Family[] {
@@ -134,41 +128,32 @@ export function epochsHistory(
     },
     basis: (range) => hash('sha256', JSON.stringify(chunksFor(epochsIn(options, range)))),
     async readPage(api, range, cursor, signal) {
-      const [epoch = 0, part = 0, chunk = 0] = cursor?.split(' ').map(Number) ?? [];
-      const [step, next] = stepsFrom(range, { epoch, part, chunk }).take(2);
+      const [step, next] = stepsFrom(range, cursor).take(2);
       if (!step) return { cursor: undefined, count: 0, records: [] };
-      const of = chunksFor(epochsIn(options, range))[step.chunk] as Chunk;
-      const rows = await rowsOf(api, step, of, signal).catch((error: unknown) => {
-        // The epoch is final, so the fault of the service may pass.
-        throw error instanceof NotYet ? new RequestFailed(error.endpoint, 'invalid_body', error.message) : error;
-      });
+      const { epoch, part, chunk, of } = step;
+      const hadNoDuties = (one: number): boolean => {
+        const row = prepared().rows.get(one);
+        return row !== undefined && hadNoDutiesIn(row, epoch);
+      };
+      const asked = { chain, epoch, validators: of.validators, priority: 'catch_up', hadNoDuties } as const;
+      const rows = await readRows({ api, signal }, PARTS[part] as (typeof PARTS)[number], asked).catch(
+        (error: unknown) => {
+          if (!(error instanceof NotYet)) throw error;
+          // A fault of the service, which may pass.
+          throw new RequestFailed(error.endpoint, 'invalid_body', `epoch ${epoch} is final, but the answer lacks it`);
+        },
+      );
       // After the last sample of an earlier range, and before the first of this one.
-      const begin = Math.max(epochTime(chain, step.epoch), spanOf(range).start) + 0.5;
+      const begin = Math.max(epochTime(chain, epoch), spanOf(range).start) + 0.5;
       const record: Counted = {
-        ...step,
-        group: of.group,
+        ...{ epoch, part, chunk, group: of.group },
         rows: [...rows].map(([validator, row]) => [validator, row ?? null]),
         ...(cursor === undefined && { begin }),
       };
       const bad = record.rows.filter(([, row]) => row === null).length;
       return { cursor: next && `${next.epoch} ${next.part} ${next.chunk}`, count: 1 + bad, records: [record] };
     },
-    async estimate(api, ranges, _now, signal) {
-      const counts: number[] = [];
-      for (const range of ranges) {
-        const firsts = new Map<number, Step>();
-        let count = 0;
-        for (const step of stepsFrom(range, { epoch: 0, part: 0, chunk: 0 })) {
-          count += 1;
-          if (!firsts.has(step.part)) firsts.set(step.part, step);
-        }
-        counts.push(count);
-        // Does the service still have the first epoch, and does the plan include both parts?
-        for (const step of firsts.values())
-          await rowsOf(api, step, chunksFor(epochsIn(options, range))[step.chunk] as Chunk, signal);
-      }
-      return counts;
-    },
+    estimate: async (_api, ranges) => ranges.map((range) => stepsFrom(range).reduce((count) => count + 1, 0)),
     reachSeconds: 0,
     at: ({ epoch }) => epochEnd(chain, epoch) / 1000,
     group: () => chain,

@@ -116,6 +116,21 @@ describe('system/programs/backfill', () => {
     expect(api.requests.length).toBeLessThanOrEqual(108);
   });
 
+  it('of epochs goes on only with the same validators, and says so', async () => {
+    let running: Running | undefined;
+    const api = await startService(KEY, { ...FAST, request: atRequest(20, () => running?.child.kill('SIGKILL')) });
+    const runs = new BackfillRuns(api);
+    running = runs.start(...EPOCHS);
+    await running.ended;
+    const config = readFileSync(runs.config, 'utf8');
+    writeFileSync(runs.config, config.replace('12340-12349', '12340-12348'));
+    expect(await failed(runs, '--resume')).toContain('the validators or their groups are not those of before');
+    writeFileSync(runs.config, config);
+    await runs.run('--resume');
+    const none = await failed(new BackfillRuns(api), ...EPOCHS, '--chain=hoodi');
+    expect(none).toContain('The configuration enables no validators on hoodi');
+  });
+
   it('overwrites nothing, and goes on only with the same flags', async () => {
     const api = await startService(KEY, FAST);
     const runs = new BackfillRuns(api);
