@@ -14,12 +14,14 @@ const Slice = z.object({
   range: z.union([z.object({ start: z.number(), end: z.number() }), z.object({ window: z.enum(EVALUATION_WINDOWS) })]),
   /** The number of requests that it was expected to take. */
   expected: z.number(),
+  /** `basis` of the history. */
+  basis: z.string().optional(),
 });
 export type Slice = z.infer<typeof Slice>;
 
 /** The slices of a run, with which an interrupted run continues. Times are Unix seconds. */
 export const Plan = z.object({
-  version: z.literal(3),
+  version: z.literal(4),
   /** The flags that decide what is read and written: a run is resumed only with the same. */
   flags: z.record(z.string(), z.unknown()),
   /** When the first run began. */
@@ -45,7 +47,8 @@ export interface ReadOptions extends RetryOptions {
 }
 
 export interface PlanOptions extends ReadOptions {
-  readonly range: PastRange;
+  /** By the id of the source. */
+  readonly ranges: ReadonlyMap<string, PastRange>;
   readonly fullResolution: boolean;
   readonly flags: Plan['flags'];
   readonly now: UnixSeconds;
@@ -54,15 +57,21 @@ export interface PlanOptions extends ReadOptions {
 
 /** The slices to read and the requests that each will take. Makes some requests to find out. */
 export async function makePlan(options: PlanOptions): Promise<Plan> {
-  const { api, signal, histories, range, fullResolution, flags, now, end } = options;
-  const ranges = fullResolution && 'start' in range ? splitSpan(range, FULL_RESOLUTION_SECONDS) : [range];
+  const { api, signal, histories, fullResolution, flags, now, end } = options;
   const slices: Slice[] = [];
-  for (const [source, history] of histories) {
+  for (const [source, whole] of options.ranges) {
+    const history = histories.get(source) as History;
+    const ranges = fullResolution && 'start' in whole ? splitSpan(whole, FULL_RESOLUTION_SECONDS) : [whole];
     const estimate = () => history.estimate(api, ranges, now, signal);
     const requests = await retryUntilAnswered(estimate, options);
-    slices.push(...ranges.map((one, i) => ({ id: slices.length + i, source, range: one, expected: requests[i] ?? 1 })));
+    slices.push(
+      ...ranges.map((range, i) => {
+        const slice = { id: slices.length + i, source, range, expected: requests[i] ?? 1 };
+        return { ...slice, basis: history.basis?.(range) };
+      }),
+    );
   }
-  return { version: 3, flags, now, end, slices };
+  return { version: 4, flags, now, end, slices };
 }
 
 /**

@@ -9,20 +9,24 @@ import type { Written } from './write.ts';
 export interface Costs {
   readonly what: string;
   readonly requests: number;
+  /** What takes the same number of them each. */
+  readonly parts?: readonly string[] | undefined;
   readonly sequences: number;
   readonly perSecond: number;
   readonly left: { readonly hour?: number; readonly month?: number };
 }
 
 /** The costs, for the user to decide on before the run begins. */
-export function costsText({ what, requests, sequences, perSecond, left }: Costs): string {
+export function costsText({ what, requests, parts = [], sequences, perSecond, left }: Costs): string {
   const byHour = left.hour === undefined ? 0 : (MS_PER_HOUR * requests) / Math.max(1, left.hour);
   const ms = Math.max((1000 * requests) / perSecond, byHour);
+  const each = `${Math.ceil(requests / parts.length)} requests and ${span(ms / parts.length)} each for`;
   const rate = `${Number(perSecond.toFixed(2))} requests a second`;
   return [
     what,
     `  requests  about ${requests}${sequences > 1 ? `, in ${sequences} spans` : ''}`,
-    `  time      about ${span(ms)} at ${rate}`,
+    `  time      about ${span(ms)} at ${rate}, in which no exporter can run`,
+    ...(parts.length > 0 ? [`  of these  ${each} ${parts.map(spaced).join(' and ')}`] : []),
     `  quota     ${quotaText(requests, left.month)}`,
     '',
   ].join('\n');
@@ -123,7 +127,7 @@ export function resultText({ past, written, bad, endings }: BackfillResult): str
   const lines = [`${total}, ${(bytes / 1e6).toFixed(1)} MB.`];
   if (bad > 0) lines.push(`${bad} records were dropped: they could not be read, or are outside the time range.`);
   if (endings.length > 0) lines.push(`Data may be missing: reading ended early (${endings.map(spaced).join(', ')}).`);
-  if (!past.isDaily && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
+  if (past.flags.includes('full-resolution') && gapSeconds > MAX_GAP_SECONDS && Number.isFinite(gapSeconds)) {
     const apart = `Records are ${Math.round(gapSeconds)} s apart, although clients push every 60 s`;
     const why =
       'the service leaves out records of long ranges (--full-resolution reads them), or machines push less often';
@@ -142,15 +146,21 @@ const MAX_GAP_SECONDS: Seconds = 90;
  */
 const BLOCK_DURATION = { ofDays: '744h', ofRecords: '24h' } as const;
 
+/** The files of a month get a line each. */
+const MAX_LINES = 32;
+
 /** The next steps for the user; '' if nothing was written. */
 export function nextSteps({ past, written: { files } }: BackfillResult): string {
   const duration = past.isDaily ? BLOCK_DURATION.ofDays : BLOCK_DURATION.ofRecords;
   const create = `promtool tsdb create-blocks-from openmetrics --max-block-duration=${duration}`;
-  if (files.length === 0) return '';
+  const [first] = files;
+  if (first === undefined) return '';
   return [
     'Next, set data to the --storage.tsdb.path of your Prometheus, and create blocks as the user that runs it:',
     '',
-    ...files.map((file) => `  ${create} ${quote(file)} "$data"`),
+    ...(files.length > MAX_LINES
+      ? [`  for file in ${quote(first)}*; do ${create} "$file" "$data"; done`]
+      : files.map((file) => `  ${create} ${quote(file)} "$data"`)),
     '',
     'Prometheus loads them within a minute. If it runs in a container, promtool is in its image, and docs/backfill.md has',
     'the commands for Compose and Kubernetes.',

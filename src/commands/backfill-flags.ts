@@ -42,6 +42,11 @@ export const OWN_LABELS: ReadonlySet<string> = new Set([
   'client_build',
   'layer',
   'window',
+  'status',
+  'vote',
+  'duty',
+  'validator',
+  'part',
 ]);
 
 /** Reads the flags of backfill. @throws UsageError */
@@ -51,12 +56,13 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
   const given = oneOf('--source', all, flags.source);
   const source = given.replaceAll('-', '_');
   const past = PASTS[source] as Past;
-  const { isDaily } = past;
-  const others = either(all.filter((name) => PASTS[name.replaceAll('-', '_')]?.isDaily !== isDaily));
-  if (isDaily && flags['full-resolution']) refuse(`--full-resolution requires --source=${others}`);
-  if (!isDaily && flags.step !== undefined) refuse(`--step requires --source=${others}`);
-  if (!isDaily && flags.window !== undefined) {
-    refuse(`--window requires --source=${others}; for ${given}, use --start and --end`);
+  for (const flag of ['window', 'step', 'full-resolution'] as const) {
+    if (flags[flag] === undefined || past.flags.includes(flag)) continue;
+    const others = all.filter((name) => PASTS[name.replaceAll('-', '_')]?.flags.includes(flag));
+    refuse(`--${flag} requires --source=${either(others)}`);
+  }
+  if (flags.start === undefined && !past.isDaily && past.keptSeconds === undefined) {
+    refuse(`--start is required with --source=${given}`);
   }
   const seconds = Math.floor(now / 1000);
   const start = flags.start === undefined ? undefined : timeOf('--start', flags.start, seconds);
@@ -68,7 +74,7 @@ export function backfillOptions(flags: Flags, config: Config, now: UnixMs): Back
     source,
     past,
     chain: flags.chain === undefined ? undefined : oneOf('--chain', chains, flags.chain),
-    window: isDaily ? windowOf(flags) : undefined,
+    window: past.isDaily ? windowOf(flags) : undefined,
     start,
     end,
     labels: labelsOf(flags.label ?? [], config),

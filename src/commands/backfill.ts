@@ -6,11 +6,19 @@ import { RequestFailed } from '../api/errors.ts';
 import { fetchAll } from '../backfill/fetch.ts';
 import { makePlan, type Plan, requestsLeft } from '../backfill/plan.ts';
 import { costsText, nextSteps, ProgressReport, resultText } from '../backfill/report.ts';
+import { retryUntilAnswered } from '../backfill/retry.ts';
 import { folderOf, isStoreFailure, Store } from '../backfill/store.ts';
 import { writeAll } from '../backfill/write.ts';
 import { BudgetClosed } from '../budget/permit.ts';
 import { type Account, openAccount } from '../exporter/client.ts';
-import { FIRST_START, FirstStart, loadDocument, openDocuments, StateRefused } from '../exporter/state.ts';
+import {
+  FIRST_START,
+  FirstStart,
+  loadDocument,
+  openDocuments,
+  restoreEntries,
+  StateRefused,
+} from '../exporter/state.ts';
 import { sourceId } from '../scheduler/entry.ts';
 import type { History } from '../sources/history.ts';
 import { type Config, type LoadedConfig, sourcesOf } from '../sources/registry.ts';
@@ -18,7 +26,7 @@ import { systemClock, within } from '../toolkit/lib/clock.ts';
 import { messageOf } from '../toolkit/lib/error-code.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { Milliseconds, Seconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
-import { utc } from '../toolkit/lib/words.ts';
+import { spaced, utc } from '../toolkit/lib/words.ts';
 import { StateLocked } from '../toolkit/state/lock.ts';
 import { LeaseLost, type Replica } from '../toolkit/state/replica.ts';
 import type { StateStore } from '../toolkit/state/store.ts';
@@ -66,14 +74,14 @@ export async function runBackfill(context: BackfillContext): Promise<void> {
 
 /** Plans, agrees with the user on the cost, fetches and writes. Returns the next steps for the user. */
 async function backfill(context: BackfillContext, output: string): Promise<string> {
-  const { config, key, proxies, log, flags } = context;
+  const { config, key, proxies, log, flags, signal } = context;
   await using opened = new AsyncDisposableStack();
   const earlier = await earlierRun(output, flags, opened);
   const options = earlier
     ? backfillOptions(earlier.plan.flags, config, earlier.plan.now * 1000)
     : backfillOptions(flags, config, clock.now());
-  const histories = historiesOf(config, options);
   const state = await openStateFor(context, opened);
+  const histories = await historiesOf(config, options, state.documents);
   const account = await openAccount({
     settings: { config, key },
     proxies,
@@ -83,6 +91,11 @@ async function backfill(context: BackfillContext, output: string): Promise<strin
   });
   opened.defer(() => account.close());
   const progress = new ProgressReport(terminal, clock);
+  for (const { prepare } of histories.values()) {
+    const { onWait } = progress;
+    await retryUntilAnswered(async () => prepare?.(account.api, signal), { clock, signal, onWait });
+  }
+  if (earlier) assertSameBasis(earlier.plan, histories);
   const run: Run = { ...context, ...state, options, output, histories, account, progress };
   const plan = earlier?.plan ?? (await planned(run));
   agree(run, plan, earlier?.store.left() ?? new Map());
@@ -130,17 +143,32 @@ async function earlierRun(
   }
 }
 
-function historiesOf(config: Config, { source, chain: wanted }: BackfillOptions): ReadonlyMap<string, History> {
+async function historiesOf(
+  config: Config,
+  { source, chain: wanted }: BackfillOptions,
+  documents: StateStore,
+): Promise<ReadonlyMap<string, History>> {
   const sources = sourcesOf(config).filter(
     ({ name, chain = wanted }) => name === source && (wanted === undefined || chain === wanted),
   );
-  if (sources.length === 0) throw new CommandRefused(`${source}.enabled is false in the configuration`);
+  if (sources.length === 0) {
+    const on = wanted === undefined ? '' : ` on ${wanted}`;
+    throw new CommandRefused(`The configuration enables no ${spaced(source)}${on}, so there is nothing to read.`);
+  }
+  const entries = await restoreEntries(documents, sources);
   return new Map(
     sources.flatMap((one): [string, History][] => {
-      const history = one.more?.history?.();
-      return history ? [[sourceId(one), history]] : [];
+      const id = sourceId(one);
+      const history = one.more?.history?.(entries.get(id)?.value ?? one.empty);
+      return history ? [[id, history]] : [];
     }),
   );
+}
+
+function assertSameBasis({ slices }: Plan, histories: ReadonlyMap<string, History>): void {
+  const isSame = slices.every(({ source, range, basis }) => histories.get(source)?.basis?.(range) === basis);
+  const advice = 'restore them to continue, or remove the data to start again';
+  if (!isSame) throw new CommandRefused(`--resume: the validators or their groups are not those of before: ${advice}`);
 }
 
 /** Longer than it takes to notice that a replica has stopped without giving its lease back. */
@@ -177,28 +205,49 @@ async function planned(run: Run): Promise<Plan> {
   const { account, signal, documents, histories, options, flags, progress } = run;
   const now = Math.floor(clock.now() / 1000);
   const firstStart = await loadDocument(documents, FIRST_START, FirstStart);
-  const { end, note } = endOf(options.end, firstStart?.at, now);
-  if (note !== undefined) terminal.write(`${note}\n`);
-  const range = rangeOf(options, end, now);
-  if ('start' in range && range.start >= end) {
-    throw new CommandRefused(`There is nothing to read: the time begins at ${utc(range.start * 1000)}.`);
-  }
-  const plan = { range, fullResolution: options.fullResolution, flags: decidingFlags(flags), now, end };
+  const ends = [...histories].map(([id, history]) => {
+    const { end, note } = endOf(options.end, liveSince(history, firstStart?.at), now);
+    return { id, end, note, range: rangeOf(options, end, now) };
+  });
+  for (const note of new Set(ends.flatMap(({ note = [] }) => note))) terminal.write(`${note}\n`);
+  const ranges = new Map(
+    ends.flatMap(({ id, range, end }) => ('start' in range && range.start >= end ? [] : [[id, range]])),
+  );
+  if (ranges.size === 0) throw new CommandRefused('There is nothing to read: the range begins after its end.');
+  const end = Math.max(...ends.map((one) => one.end));
+  const plan = { ranges, fullResolution: options.fullResolution, flags: decidingFlags(flags), now, end };
   return makePlan({ api: account.api, clock, signal, onWait: progress.onWait, histories, ...plan });
 }
 
 /** The first sweep of an exporter shows records of up to this age. */
 const FIRST_SWEEP_SECONDS: Seconds = 360;
 
+/** When scrapes began to have the same series, in words, and the latest time before. */
+interface Live {
+  readonly before: UnixSeconds;
+  readonly first: string;
+}
+
+/** Pure. Undefined: they have none. */
+export function liveSince({ liveFrom }: Pick<History, 'liveFrom'>, firstStart: UnixMs | undefined): Live | undefined {
+  if (liveFrom === null) return undefined;
+  if (liveFrom !== undefined) {
+    return { before: liveFrom, first: `the exporter counts epochs from ${utc(liveFrom * 1000)} on` };
+  }
+  if (firstStart === undefined) return undefined;
+  const before = Math.floor(firstStart / 1000) - FIRST_SWEEP_SECONDS;
+  return { before, first: `the exporter first started at ${utc(firstStart)}` };
+}
+
 /** Pure. When the backfill ends, and what the user should know about it. */
 export function endOf(
   given: UnixSeconds | undefined,
-  firstStart: UnixMs | undefined,
+  live: Live | undefined,
   now: UnixSeconds,
 ): { end: UnixSeconds; note?: string } {
-  if (firstStart === undefined) return { end: given ?? now };
-  const before = Math.min(now, Math.floor(firstStart / 1000) - FIRST_SWEEP_SECONDS);
-  const first = `the exporter first started at ${utc(firstStart)}`;
+  if (!live) return { end: given ?? now };
+  const { first } = live;
+  const before = Math.min(now, live.before);
   if (given === undefined)
     return { end: before, note: `The backfill ends at ${utc(before * 1000)}, because ${first}.` };
   if (given <= before) return { end: given };
@@ -213,7 +262,7 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
   if (sequences === 0) return;
   const what = `Backfill of ${[...histories.keys()].join(' and ')}`;
   const limits = account.allowance(options.past.endpoint);
-  const costs = { what, requests: requestsLeft(plan, left), sequences, ...limits };
+  const costs = { what, requests: requestsLeft(plan, left), parts: options.past.parts, sequences, ...limits };
   terminal.write(costsText(costs));
   if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
   const advice = options.past.isDaily ? 'a smaller --window' : 'a later --start';
@@ -248,10 +297,9 @@ async function write(run: Run, store: Store, plan: Plan): Promise<string> {
 
 const KEPT = 'The data read so far are kept. To continue, run the same command with --resume.';
 
-const FORBIDDEN = [
-  'The plan of the account does not include these data (403).',
-  'Daily returns with --start need a Scale or Enterprise plan. Every plan allows --window and --end.',
-].join('\n');
+const FORBIDDEN = 'The plan of the account does not include these data (403).';
+const FORBIDDEN_DAYS = `${FORBIDDEN}
+Daily returns with --start need a Scale or Enterprise plan. Every plan allows --window and --end.`;
 
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
 
@@ -264,7 +312,8 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof LeaseLost) return 'Redis could not be reached, or a replica was started, so the lease is lost.';
   if (error instanceof RequestFailed) {
     if (error.reason === 'revoked') return REVOKED;
-    return error.reason === 'forbidden' ? FORBIDDEN : `A request failed (${error.message}).`;
+    if (error.reason !== 'forbidden') return `A request failed (${error.message}).`;
+    return error.endpoint === 'daily_returns' ? FORBIDDEN_DAYS : FORBIDDEN;
   }
   if (!(error instanceof Error)) return undefined;
   if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;

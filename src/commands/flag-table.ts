@@ -49,17 +49,17 @@ const CHECK = {
 } satisfies Table;
 
 export const BACKFILL = {
-  source: { value: 'SOURCE', help: 'Source of the history: daily-returns or machines.' },
+  source: { value: 'SOURCE', help: 'Source of the history: daily-returns, machines or validators.' },
   output: { value: 'FILE', help: 'Output file; further files are FILE.2, FILE.3 and so on.' },
   chain: { value: 'CHAIN', help: 'mainnet or hoodi (default all configured chains).' },
   window: { value: 'WINDOW', help: 'Daily returns: 24h, 7d, 30d, 90d or all_time (default). Available on every plan.' },
   start: {
     value: 'TIME',
-    help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (default). Daily returns: not on every plan.',
+    help: 'Unix seconds, RFC 3339 or -6h. Machines: at most 31 days ago (default). Daily returns: not on every plan. Validators: required.',
   },
   end: {
     value: 'TIME',
-    help: 'As --start, or now. Default: six minutes before the first start of the exporter with this state, or now.',
+    help: 'As --start, or now. Default: six minutes before the first start of the exporter with this state, for validators before the first epoch that it counted, or now.',
   },
   label: {
     value: 'NAME=VALUE',

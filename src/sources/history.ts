@@ -18,12 +18,22 @@ export interface Past {
   readonly isDaily: boolean;
   /** How long the service keeps the records. Absent: for good. */
   readonly keptSeconds?: Seconds;
+  /** What takes the same number of requests each, if there are several. */
+  readonly parts?: readonly string[];
+  /** The flags that not all sources have. */
+  readonly flags: readonly ('window' | 'step' | 'full-resolution')[];
 }
 
 /**
  * The past of a source. R is one record: plain data that survives JSON, and is turned into families as polled values are.
  */
 export interface History<R = unknown> {
+  /** Since when scrapes have the same series. Null: they have none. Absent: since the first start of the exporter. */
+  readonly liveFrom?: UnixSeconds | null;
+  /** Reads what all others need, at the start of every run. Absent: they need nothing. */
+  prepare?(api: Api, signal: AbortSignal): Promise<void>;
+  /** What the records of a range depend on: a run is resumed only with the same. Absent: on the range alone. */
+  basis?(range: PastRange): string;
   /** Reads the page at `cursor`, or the first page without one. The newest records come first. */
   readPage(api: Api, range: PastRange, cursor: string | undefined, signal: AbortSignal): Promise<PastPage<R>>;
   /** How many requests each of these ranges will take. Makes a few requests to find out, which also show the limits. */

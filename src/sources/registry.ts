@@ -22,6 +22,7 @@ import type { Source, WatchOptions } from './source.ts';
 import * as sync_committee from './sync-committee/config.ts';
 import { syncCommitteeSource } from './sync-committee/index.ts';
 import * as validators from './validators/config.ts';
+import { EPOCHS } from './validators/history.ts';
 import { validatorsSource } from './validators/index.ts';
 import type { ValidatorsOptions } from './validators/options.ts';
 import { safetyQuestion } from './validators/safety.ts';
@@ -82,7 +83,11 @@ const SOURCES: Readonly<Record<string, Create>> = {
 };
 export const SOURCE_NAMES = Object.keys(SOURCES);
 
-export const PASTS: Readonly<Record<string, Past>> = { daily_returns: DAYS, machines: RECORDS_OF_MACHINES };
+export const PASTS: Readonly<Record<string, Past>> = {
+  daily_returns: DAYS,
+  machines: RECORDS_OF_MACHINES,
+  validators: EPOCHS,
+};
 
 export function sourcesOf(config: Config): Source[] {
   const chains = config.chains.map(({ name }) => name);

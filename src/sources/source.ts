@@ -53,8 +53,8 @@ export interface Polls {
 /** What only some sources have. */
 export interface More<T> {
   readonly probe?: Probing;
-  /** How the history is read. Absent: the service keeps no history. */
-  history?(): History;
+  /** How the history is read, by what the state knows. Absent: the service keeps no history. */
+  history?(value: T): History;
   /** Pure. What the other sources of the chain may use. */
   gives?(value: T): Partial<Inputs>;
   /** Whether what it shows changes with what other sources give. */

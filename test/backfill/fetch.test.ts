@@ -48,8 +48,8 @@ function fetchFrom(api: FakeApi, store: Store, plan: Plan, onPage = (): void => 
 
 async function rangesOf(hours: number, fullResolution: boolean): Promise<PastRange[]> {
   const api = fakeApi(() => machinesPage({}));
-  const range = { start: SECONDS - hours * HOUR, end: SECONDS };
-  const options = { range, fullResolution, flags: {}, now: SECONDS, end: SECONDS };
+  const ranges = new Map([['machines', { start: SECONDS - hours * HOUR, end: SECONDS }]]);
+  const options = { ranges, fullResolution, flags: {}, now: SECONDS, end: SECONDS };
   const plan = await makePlan({ ...dependencies(api), ...options });
   return plan.slices.map(({ range }) => range);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BackfillResult, nextSteps, ProgressReport, resultText } from '../../src/backfill/report.ts';
+import { type BackfillResult, costsText, nextSteps, ProgressReport, resultText } from '../../src/backfill/report.ts';
 import type { Written } from '../../src/backfill/write.ts';
 import { DAYS } from '../../src/sources/daily-returns/index.ts';
 import { RECORDS_OF_MACHINES } from '../../src/sources/machines/history.ts';
@@ -44,6 +44,20 @@ describe('backfill/report', () => {
     const text = resultText({ ...RESULT, written: { ...WRITTEN, gapSeconds } });
     expect(text.includes(`Records are ${gapSeconds} s apart`)).toBe(isWarning);
     expect(text.includes('--full-resolution')).toBe(isWarning);
+  });
+
+  it('the files of a year are one line to type', () => {
+    const files = ['a b.om', ...Array.from({ length: 364 }, (_, i) => `a b.om.${i + 2}`)];
+    const [line, ...others] = nextSteps({ ...RESULT, written: { ...WRITTEN, files } }).match(/^ {2}.*$/gm) ?? [];
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^ {2}for file in 'a b\.om'\*; do promtool .* "\$file" "\$data"; done$/);
+  });
+
+  it('says for how long no exporter can run, also for each part', () => {
+    const parts = ['epoch_duties', 'epoch_rewards'];
+    const text = costsText({ what: 'Backfill', requests: 164_250, parts, sequences: 1, perSecond: 0.9, left: {} });
+    expect(text).toContain('about 2 d 3 h at 0.9 requests a second, in which no exporter can run');
+    expect(text).toContain('82125 requests and 1 d 1 h 21 min each for epoch duties and epoch rewards');
   });
 
   it('daily returns become blocks as long as the longest that Prometheus makes itself, in a directory that nobody guesses', () => {

@@ -9,7 +9,10 @@ import {
   rangeOf,
 } from '../../src/commands/backfill-flags.ts';
 import { type Flags, parseCommand } from '../../src/commands/flag-table.ts';
+import { epochFamilies } from '../../src/sources/validators/epoch-metrics.ts';
+import { NO_VALIDATORS } from '../../src/sources/validators/state.ts';
 import { UsageError } from '../../src/toolkit/flags/flags.ts';
+import { validatorsOptions } from '../support/answers/validators.ts';
 import { ALL_FAMILIES } from '../support/contract/metric-contract.ts';
 import { defaultConfig } from '../support/runs/default-config.ts';
 import { NOW } from '../support/time/timing.ts';
@@ -28,6 +31,11 @@ function options(...argv: readonly string[]): BackfillOptions {
 function range(...argv: readonly string[]): PastRange {
   const wanted = options(...argv);
   return rangeOf(wanted, wanted.end ?? SECONDS, SECONDS);
+}
+
+function isOfThePast(name: string): boolean {
+  const isCounted = epochFamilies(validatorsOptions(), NO_VALIDATORS, NOW).some((one) => one.name.endsWith(`_${name}`));
+  return isCounted || /^(machine|daily_return)/.test(name);
 }
 
 describe('commands/backfill-flags', () => {
@@ -60,7 +68,10 @@ describe('commands/backfill-flags', () => {
 
   it.each([
     [[], '--source is required'],
-    [['--source=slashings', '--output=a'], '--source: expected daily-returns, machines'],
+    [['--source=slashings', '--output=a'], '--source: expected daily-returns, machines, validators'],
+    [['--source=validators', '--output=a'], '--start is required with --source=validators'],
+    [['--source=validators', '--output=a', '--start=-1d', '--step=5m'], '--step requires --source=daily-returns'],
+    [['--source=validators', '--output=a', '--full-resolution'], '--full-resolution requires --source=machines'],
     [[...DAYS, '--full-resolution'], '--full-resolution requires'],
     [[...DAYS, '--window=1y'], '--window: expected 24h, 7d, 30d, 90d, all_time, got "1y"'],
     [[...DAYS, '--window=7d', '--start=1'], '--window cannot be combined'],
@@ -88,9 +99,7 @@ describe('commands/backfill-flags', () => {
   });
 
   it('refuses every label that the series have of their own, and group where groups are configured', () => {
-    const used = new Set(
-      ALL_FAMILIES.flatMap(([name, , ...lists]) => (/^(machine|daily_return)/.test(name) ? lists.flat() : [])),
-    );
+    const used = new Set(ALL_FAMILIES.flatMap(([name, , ...lists]) => (isOfThePast(name) ? lists.flat() : [])));
     expect([...OWN_LABELS].sort()).toEqual([...used].sort());
     for (const name of used)
       expect(() => options(...DAYS, `--label=${name}=x`)).toThrow('the series already have a label');

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SystemRecord } from '../../src/api/answers/machines.ts';
 import type { PastRange } from '../../src/api/endpoints.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
+import { machinesHistory } from '../../src/sources/machines/history.ts';
 import { machinesSource } from '../../src/sources/machines/index.ts';
 import { NO_INPUTS } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
@@ -38,7 +39,7 @@ function timesOf(families: readonly Family[]): unknown[] {
 }
 
 async function past(source: Source<never>, body: unknown, range: PastRange): Promise<Family[]> {
-  const history = source.more?.history?.();
+  const history = source.more?.history?.(source.empty);
   if (!history) throw new Error('no history');
   const { records } = await history.readPage(answering(body), range, undefined, noSignal());
   const groups = Map.groupBy(records, (record) => history.group(record));
@@ -72,10 +73,10 @@ describe('sources/history', () => {
   });
 
   it('a network counter that falls from one call to the next is withheld as live', () => {
-    const history = machinesSource(machinesOptions()).more?.history?.();
+    const history = machinesHistory(machinesOptions());
     const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
       const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
-      const families = history?.families([['system', SystemRecord.parse(systemRecord(fields))]]) ?? [];
+      const families = history.families([['system', SystemRecord.parse(systemRecord(fields))]]);
       return samplesOf(families, 'beaconchain_machine_network_receive_bytes_total').length;
     });
     expect(shown).toEqual([1, 0]);
@@ -91,9 +92,7 @@ describe('sources/history', () => {
 
   it('a repeated cursor ends the pages that estimate a history', async () => {
     const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
-    await machinesSource(machinesOptions())
-      .more?.history?.()
-      .estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
+    await machinesHistory(machinesOptions()).estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
     // Two pages of a minute, and one of a machine.
     expect(api.requests).toHaveLength(3);
   });

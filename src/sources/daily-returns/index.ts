@@ -110,7 +110,12 @@ function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: 
   return (day_start ?? 0) <= begun && day_end <= begun + SECONDS_PER_DAY && day <= newest;
 }
 
-export const DAYS: Past = { what: 'daily returns', endpoint: 'daily_returns', isDaily: true };
+export const DAYS: Past = {
+  what: 'daily returns',
+  endpoint: 'daily_returns',
+  isDaily: true,
+  flags: ['window', 'step'],
+};
 
 /** The days of a chain, back to its first. Each day has the time of its end. */
 function historyOf(chain: Chain): History<Datapoint> {

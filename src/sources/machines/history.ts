@@ -24,6 +24,7 @@ export const RECORDS_OF_MACHINES: Past = {
   endpoint: 'machine_metrics',
   isDaily: false,
   keptSeconds: RECORDS_KEPT_SECONDS,
+  flags: ['full-resolution'],
 };
 
 export function machinesHistory(options: MachinesOptions): History<MachineRecord> {

@@ -12,6 +12,8 @@ export interface EpochPart<Row, Own> {
   readonly row: z.ZodType<Row>;
   /** What a row adds to the counters of its group. Undefined: not known, so it adds nothing. */
   added(row: Row): readonly (readonly [counter: string, amount: bigint | undefined])[];
+  /** What is kept of a validator before its first row, where that is shown. */
+  none(validator: number, epoch: number): Own;
   /** What is kept of one validator after a row. Undefined: nothing. */
   own(validator: number, row: Row, before: Own | undefined, epoch: number): Own | undefined;
   /** The ledger with what is kept of each validator. */
@@ -31,10 +33,11 @@ export const EPOCH_DUTIES: EpochPart<EpochDutiesRow, OwnDuties> = {
     const names = ['included', 'missed', ...VOTES];
     return names.map((name, i) => [name, counts[i] == null ? undefined : BigInt(counts[i])] as const);
   },
+  none: (validator, epoch) => [validator, epoch, 0, 0, null],
   own(validator, { duties }, before, epoch) {
     const { assigned, missed } = duties?.attestation ?? {};
     if (missed == null || assigned === 0) return before;
-    const [, , recent, all, lastMissed] = before ?? [validator, epoch, 0, 0, null];
+    const [, , recent, all, lastMissed] = before ?? this.none(validator, epoch);
     const bits = ((recent << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
     return [validator, epoch, bits, all + missed, missed > 0 ? epoch : lastMissed];
   },
@@ -77,9 +80,11 @@ export const EPOCH_REWARDS: EpochPart<EpochRewardsRow, OwnRewards> = {
       const wei = weiOfAll(amounts(row));
       return [name, wei === undefined ? undefined : BigInt(wei)] as const;
     }),
-  own(validator, { total_reward, total_penalty }, before = [validator, '0', '0']) {
+  none: (validator) => [validator, '0', '0'],
+  own(validator, { total_reward, total_penalty }, before, epoch) {
     const sum = (all: string, more: Maybe): string => String(BigInt(all) + BigInt(more ?? 0));
-    return [validator, sum(before[1], total_reward), sum(before[2], total_penalty)];
+    const [, rewards, penalties] = before ?? this.none(validator, epoch);
+    return [validator, sum(rewards, total_reward), sum(penalties, total_penalty)];
   },
   with: (value, epoch_rewards) => ({ ...value, epoch_rewards }),
   of: ({ epoch_rewards }) => epoch_rewards,

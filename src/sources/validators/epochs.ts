@@ -1,13 +1,20 @@
-import { PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
-import { isFailure, RequestFailed } from '../../api/errors.ts';
-import { eachPage } from '../../api/paginate.ts';
-import type { Priority } from '../../budget/permit.ts';
+import { PAGE_SIZE } from '../../api/endpoints.ts';
 import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { sizeOf } from '../../facts/groups.ts';
-import { chunksOf, type Identifier, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
+import { type Identifier, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
 import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
 import { attempt, GIVE_UP_AFTER_MS, isRequestSpecific } from '../answers.ts';
 import type { Read, ReadContext } from '../read.ts';
+import {
+  type Chunk,
+  chunksIn,
+  EpochCounters,
+  type EpochRow,
+  NO_EPOCHS,
+  NotYet,
+  type OwnOf,
+  readRows,
+} from './epoch-counters.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS, type EpochPart } from './epoch-parts.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import { identifierOf, type Ledger, type Validator, type Validators } from './state.ts';
@@ -31,8 +38,6 @@ const LEAST_CAUGHT_UP = 3;
 const LATE_EPOCHS = 10;
 /** How many validators an event names. */
 const NAMED = 20;
-/** A service may send fewer rows a page. */
-const PAGES_OF_CHUNK = 2 * PAGE_SIZE;
 /** When finality advances this much faster than time, it had been lost. */
 const LOST_MS = MS_PER_HOUR;
 
@@ -60,19 +65,8 @@ function withoutCursor<Own>(value: Validators, part: EpochPart<unknown, Own>): V
   const ledger = part.of(value);
   if (ledger?.cursor === undefined) return value;
   const { cursor: _, triedMs: __, final: ___, kept: ____, again: _____, ...rest } = ledger;
-  return part.with(value, { ...rest, ...NEXT, validators: [...ledger.validators] });
+  return part.with(value, { ...rest, done: [], failed: [], validators: [...ledger.validators] });
 }
-
-/** Of the next epoch nothing is known yet. */
-const NEXT = { done: [], failed: [] };
-const NO_EPOCHS: Ledger & { validators: never[] } = {
-  ...NEXT,
-  unreadable: [],
-  skipped: 0,
-  unread: 0,
-  groups: [],
-  validators: [],
-};
 
 function epochRead<Row extends EpochRow, Own extends OwnOf>(
   options: ValidatorsOptions,
@@ -99,22 +93,6 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
   };
 }
 
-interface EpochRow {
-  readonly validator: { readonly index?: number | undefined };
-  readonly finality?: string | null | undefined;
-}
-
-type OwnOf = readonly [validator: number, ...unknown[]];
-
-/** The validators of one request, all of one group. */
-interface Chunk {
-  readonly group: string | undefined;
-  readonly validators: readonly number[];
-}
-
-/** The service has no answer about this epoch yet. */
-class NotYet extends RequestFailed {}
-
 /** One run over the epochs that are final and not counted. */
 class Pass<Row extends EpochRow, Own extends OwnOf> {
   readonly #options: ValidatorsOptions;
@@ -123,8 +101,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   readonly #before: Validators;
   readonly #known: ReadonlyMap<Identifier, Validator>;
   #ledger: Ledger;
-  readonly #totals: Map<string | undefined, Map<string, bigint>>;
-  readonly #own: Map<number, Own>;
+  readonly #counters: EpochCounters<Row, Own>;
   #done: Set<number>;
   #failed: Set<number>;
   readonly #unreadable: Set<number>;
@@ -142,33 +119,24 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#before = value;
     this.#known = new Map(value.validators.map((one) => [identifierOf(one), one]));
     this.#ledger = ledger;
-    this.#own = new Map(ledger.validators.map((one) => [one[0], one]));
+    this.#counters = new EpochCounters(part, ledger);
     this.#done = new Set(indicesOf(ledger.done));
     this.#failed = new Set(indicesOf(ledger.failed));
     this.#unreadable = new Set(indicesOf(ledger.unreadable));
     this.#ownMs = ledger.triedMs === undefined ? 0 : context.ownMs;
-    this.#totals = new Map(
-      ledger.groups.map(({ group, totals }) => [
-        group,
-        new Map(Object.entries(totals).map(([name, sum]) => [name, BigInt(sum)])),
-      ]),
-    );
   }
 
   /** What is known after the run, which is saved whole. */
   value(): Validators {
     const { watch } = this.#options;
-    const validators = [...this.#own.values()].filter(([one]) => watches(watch, one)).sort(([a], [b]) => a - b);
-    const groups = [...this.#totals].map(([group, totals]) => ({
-      ...(group !== undefined && { group }),
-      totals: Object.fromEntries([...totals].map(([name, sum]) => [name, String(sum)])),
-    }));
+    const counted = this.#counters.counted();
+    const validators = counted.validators.filter(([one]) => watches(watch, one));
     const watched = (all: Iterable<number>): { first: number; last: number }[] => [
       ...watchOfAll([...all].filter((one) => watches(watch, one))),
     ];
     const [failed, unreadable] = [watched(this.#failed), watched(this.#unreadable)];
     // Those that are counted stay so, also if they are not watched for a while.
-    const ledger = { ...this.#ledger, done: [...watchOfAll(this.#done)], failed, unreadable, groups };
+    const ledger = { ...this.#ledger, ...counted, done: [...watchOfAll(this.#done)], failed, unreadable };
     return this.#part.with(this.#before, { ...ledger, validators });
   }
 
@@ -213,7 +181,8 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     const { cursor = newest - 1, final: last = final, skipped } = this.#ledger;
     const gainedMs = (newest - last.epoch) * MS_PER_EPOCH - (readAt - last.readAt);
     const kept = gainedMs > LOST_MS ? newest : this.#ledger.kept;
-    this.#set({ cursor, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
+    const first = this.#ledger.first ?? cursor + 1;
+    this.#set({ cursor, first, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
     const caughtUp = Math.max(LEAST_CAUGHT_UP, Math.floor(this.#options.catchUpMs / MS_PER_EPOCH));
     const epochs = newest - caughtUp - cursor;
     if (epochs <= 0 || this.#ledger.kept !== undefined) return;
@@ -230,12 +199,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   /** Reads what is left of an epoch. The cursor advances if nothing is left. */
   async #countNext(epoch: number, newest: number): Promise<Error | undefined> {
     this.#isWorking = undefined;
-    const left = this.#options.groups.flatMap(({ group, watch }): Chunk[] =>
-      chunksOf(
-        [...indicesOf(watch)].filter((one) => !this.#done.has(one)),
-        PAGE_SIZE,
-      ).map((validators) => ({ group, validators })),
-    );
+    const left = chunksIn(this.#options.groups, (one) => !this.#done.has(one));
     const isFailed = ({ validators }: Chunk): boolean => validators.some((one) => this.#failed.has(one));
     const ordered = [...left.filter((one) => !isFailed(one)), ...left.filter(isFailed)];
     const failed: { readonly chunk: Chunk; readonly failure: Error }[] = [];
@@ -309,20 +273,9 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#set({ unread: this.#ledger.unread + all.length });
   }
 
-  #add({ group, validators }: Chunk, rows: ReadonlyMap<number, Row | undefined>, epoch: number): void {
-    const totals = this.#totals.get(group) ?? new Map<string, bigint>();
-    this.#totals.set(group, totals);
-    let unread = 0;
-    for (const [validator, row] of rows) {
-      if (!row) {
-        unread += 1;
-        continue;
-      }
-      for (const [name, amount = 0n] of this.#part.added(row)) totals.set(name, (totals.get(name) ?? 0n) + amount);
-      const own = this.#part.own(validator, row, this.#own.get(validator), epoch);
-      if (own) this.#own.set(validator, own);
-    }
-    for (const one of validators) {
+  #add(chunk: Chunk, rows: ReadonlyMap<number, Row | undefined>, epoch: number): void {
+    const unread = this.#counters.add(chunk, rows, epoch);
+    for (const one of chunk.validators) {
       this.#done.add(one);
       this.#failed.delete(one);
       this.#unreadable.delete(one);
@@ -331,52 +284,17 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#set({ unread: this.#ledger.unread + unread });
   }
 
-  /**
-   * The rows of a chunk. A validator without a row had no duty; with undefined in place of it, its row may be one that cannot
-   * be read. @throws NotYet, RequestFailed
-   */
-  async #rowsOf(epoch: number, newest: number, chunk: readonly number[]): Promise<Map<number, Row | undefined>> {
-    const { endpoint, row: schema } = this.#part;
+  /** @throws NotYet, RequestFailed */
+  #rowsOf(epoch: number, newest: number, validators: readonly number[]): Promise<Map<number, Row | undefined>> {
+    this.#requests += 1;
+    const priority = newest - epoch < FRESH_EPOCHS ? 'background' : 'catch_up';
+    const hadNoDuties = (one: number): boolean => {
+      const known = this.#known.get(one);
+      return known !== undefined && hadNoDutiesIn(known, epoch);
+    };
     const { chain } = this.#options;
-    const { api, signal } = this.#context;
-    const priority: Priority = newest - epoch < FRESH_EPOCHS ? 'background' : 'catch_up';
-    const rows = new Map<number, Row | undefined>();
-    let bad = 0;
-    try {
-      const ending = await eachPage(async (cursor) => {
-        this.#requests += 1;
-        const asked = { chain, identifiers: chunk, epoch, cursor, priority };
-        const { data, range, paging } = await api.request(requestTo(endpoint, asked), signal);
-        const { start, end } = range.epoch;
-        if (end !== epoch || (start ?? end) !== end)
-          throw new RequestFailed(endpoint, 'invalid_body', `epoch ${end} in place of ${epoch}`);
-        const read = api.records(endpoint, schema, data, ({ validator: { index = -1 } }) => chunk.includes(index));
-        if (read.some(({ finality }) => finality !== 'finalized'))
-          throw notYet(endpoint, `epoch ${epoch} is not final`);
-        for (const row of read) rows.set(row.validator.index ?? -1, row);
-        bad += data.length - read.length;
-        return { cursor: paging?.next_cursor, count: data.length };
-      }, PAGES_OF_CHUNK);
-      if (ending === 'unreadable_cursor')
-        throw new RequestFailed(endpoint, 'invalid_body', 'the cursor of the next page cannot be read');
-    } catch (error) {
-      if (isFailure(error, 'not_found') && chunk.every((one) => this.#hadNoDuties(one, epoch))) return rows;
-      throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, error.message) : error;
-    }
-    if (rows.size === 0 && !chunk.every((one) => this.#hadNoDuties(one, epoch)))
-      throw notYet(endpoint, `no rows of epoch ${epoch}`);
-    for (const one of chunk.filter((one) => !rows.has(one)).slice(0, bad)) rows.set(one, undefined);
-    return rows;
+    return readRows(this.#context, this.#part, { chain, epoch, validators, priority, hadNoDuties });
   }
-
-  #hadNoDuties(validator: number, epoch: number): boolean {
-    const known = this.#known.get(validator);
-    return known !== undefined && hadNoDutiesIn(known, epoch);
-  }
-}
-
-function notYet(endpoint: RequestFailed['endpoint'], detail: string): NotYet {
-  return new NotYet(endpoint, 'not_found', detail);
 }
 
 function watchOfAll(validators: Iterable<number>): Watch {

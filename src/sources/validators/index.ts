@@ -7,6 +7,7 @@ import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS } from './epoch-parts.ts';
 import { epochReads, forgettingEpochs } from './epochs.ts';
 import { EVENTS } from './events.ts';
+import { epochsHistory } from './history.ts';
 import { membersRead, seatsOf } from './members.ts';
 import { slashedIn, validatorFamilies } from './metrics.ts';
 import type { ValidatorsOptions } from './options.ts';
@@ -34,6 +35,7 @@ function sourceOf(options: ValidatorsOptions): Source<Validators> {
     page: (value, timing, shown) => validatorsPage(options, value, timing, shown),
     more: {
       probe: validatorsProbing(options),
+      history: (value) => epochsHistory(options, value),
       gives: (value) => ({
         slashedByStatus: slashedIn(value, watch),
         keys: value.validators,

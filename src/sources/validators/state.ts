@@ -47,6 +47,8 @@ const Validator = z.object({
   offlineSince: Index.optional(),
   /** The first answer of an unbroken row that lacks it, while it keeps its values: its epoch, and when it came (Unix ms). */
   missing: z.object({ epoch: Index, at: z.number() }).optional(),
+  /** The first epoch with duties. */
+  activationEpoch: Index.optional(),
   /** From this epoch on it has no duties, once it has left. */
   exitEpoch: Index.optional(),
   /** From this epoch on its balance can be withdrawn. */
@@ -134,6 +136,8 @@ export const Ledger = z.object({
   final: z.object({ epoch: Index, readAt: z.number() }).exactOptional(),
   /** Epochs up to this one became final at once, and are never skipped: finality had been lost. */
   kept: Index.exactOptional(),
+  /** The first epoch that was to be counted. A backfill ends before it. */
+  first: Index.exactOptional(),
   /** The newest epoch that was counted. */
   counted: Index.exactOptional(),
   skipped: Total,

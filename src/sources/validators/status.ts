@@ -80,7 +80,7 @@ function withoutOffline(one: Validator | undefined): Validator | undefined {
 }
 
 /** A validator in an answer. */
-type Row = Omit<Validator, 'askedAt'>;
+export type Row = Omit<Validator, 'askedAt'>;
 
 /** The validators of one request. A validator that a readable answer lacks is not found. */
 export async function readChunk(
@@ -128,6 +128,7 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     balance: row?.balances?.current ?? null,
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
+    activationEpoch: row?.life_cycle_epochs?.activation ?? undefined,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
     // Without an index the service knows a deposit at most, and no validator whose credentials could change.
@@ -181,6 +182,8 @@ function withHistory(read: Row, before: Row | undefined): Row {
 }
 
 /** Whether it is known not to have been active in an epoch. */
-export function hadNoDutiesIn({ status, epoch: known, exitEpoch = Infinity }: Validator, epoch: number): boolean {
-  return exitEpoch <= epoch || (known >= epoch && (status.startsWith('pending_') || status === 'not_found'));
+export function hadNoDutiesIn(one: Row, epoch: number): boolean {
+  const { status, epoch: known, activationEpoch = 0, exitEpoch = Infinity } = one;
+  const isNew = known >= epoch && (status.startsWith('pending_') || status === 'not_found');
+  return epoch < activationEpoch || exitEpoch <= epoch || isNew;
 }

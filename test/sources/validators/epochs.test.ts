@@ -168,7 +168,7 @@ describe('every epoch of watched validators', () => {
     const { entry, failure } = await round(owner.source, api, owner.entry, { now: owner.now });
     expect([failure, entry.value.epoch_duties?.cursor]).toEqual([undefined, undefined]);
     await owner.poll();
-    expect(owner.part()).toMatchObject({ cursor: FIRST, counted: FIRST, skipped: 0 });
+    expect(owner.part()).toMatchObject({ first: FIRST, cursor: FIRST, counted: FIRST, skipped: 0 });
   });
 
   it.each([
@@ -269,7 +269,7 @@ describe('every epoch of watched validators', () => {
     await owner.live(40);
     const skipped = owner.part().skipped;
     expect(skipped).toBe(3 * 225 + 1 - 225 + (FIRST + 3 - before));
-    expect(owner.part()).toMatchObject({ counted: owner.finalized, unread: 0 });
+    expect(owner.part()).toMatchObject({ first: FIRST, counted: owner.finalized, unread: 0 });
     expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1 - skipped));
     expect(owner.events.filter(({ type }) => type === 'own_epochs_skipped')).toMatchObject([
       { part: 'epoch_duties', epochs: skipped },

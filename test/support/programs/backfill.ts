@@ -6,6 +6,8 @@ import { type Running, startExporter } from './program.ts';
 
 export const KEY = 'a-key-that-nobody-may-see';
 
+const WATCHED = 'validators: {watch: {mainnet: ["12340-12349"]}}';
+
 /** Runs backfills in a temporary folder, with a configuration for this service. */
 export class BackfillRuns {
   readonly folder: string;
@@ -15,13 +17,20 @@ export class BackfillRuns {
   readonly #env: NodeJS.ProcessEnv;
 
   /** @param folder Of other runs, with whose state these go on. */
-  constructor({ url }: FaultServer, env: NodeJS.ProcessEnv = {}, folder = temporaryFolder(), name = 'past.om') {
+  constructor(
+    { url }: FaultServer,
+    env: NodeJS.ProcessEnv = {},
+    folder = temporaryFolder(),
+    name = 'past.om',
+    validators = WATCHED,
+  ) {
     this.#env = env;
     this.folder = folder;
     this.output = join(folder, name);
     this.config = configFile(
       `api: {base_url: "${url}"}
 chains: {mainnet: {v1_base_url: "${url}"}, hoodi: {v1_base_url: "${url}/hoodi"}}
+${validators}
 machines: {chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
 state: {dir: "${folder}/state"}
 `,
@@ -54,5 +63,5 @@ export const FAST = { plan: { perSecond: 1_000 }, machines: 4 } as const;
 /** A plan of one slice for each range, as of a run without flags. */
 export function planOf(ranges: readonly Slice['range'][], end: number): Plan {
   const slices = ranges.map((range, id) => ({ id, source: 'machines', range, expected: 10 }));
-  return { version: 3, flags: {}, now: end, end, slices };
+  return { version: 4, flags: {}, now: end, end, slices };
 }

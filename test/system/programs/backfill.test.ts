@@ -10,6 +10,7 @@ const DAY = 86_400;
 const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
 /** Of two UTC days. */
 const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
+const EPOCHS = ['--source=validators', `--start=${MIDNIGHT - DAY}`, `--end=${MIDNIGHT - DAY + 6 * HOUR}`] as const;
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
 
 function spanOf(start: number, end: number): string[] {
@@ -43,11 +44,12 @@ function atRequest(count: number, act: () => void): Respond {
 
 describe('system/programs/backfill', () => {
   it.each([
-    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, ['past.om', 'past.om.2']],
-    ['daily returns', 'SIGINT', DAILY, 30, ['past.om']],
+    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, 0, ['past.om', 'past.om.2']],
+    ['epochs of validators', 'SIGKILL', EPOCHS, 50, 2, ['past.om']],
+    ['daily returns', 'SIGINT', DAILY, 30, 0, ['past.om']],
   ] as const)(
     'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
-    async (_what, signal, flags, count, files) => {
+    async (_what, signal, flags, count, prepared, files) => {
       let running: Running | undefined;
       const api = await startService(KEY, { ...FAST, request: atRequest(count, () => running?.child.kill(signal)) });
       const runs = new BackfillRuns(api);
@@ -63,8 +65,8 @@ describe('system/programs/backfill', () => {
       await clean.run(...flags);
       // The texts are megabytes: a difference is not worth showing.
       expect(textOf(runs) === textOf(clean)).toBe(true);
-      // At most the page that was under way.
-      expect(api.requests.length).toBeLessThanOrEqual(undisturbed.requests.length + 1);
+      // At most the page that was under way, and what every run asks first.
+      expect(api.requests.length).toBeLessThanOrEqual(undisturbed.requests.length + 1 + prepared);
       expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
     },
   );
@@ -112,6 +114,21 @@ describe('system/programs/backfill', () => {
     // As many as the line above says, give or take the one that a passing second rounds away.
     expect(api.requests.length).toBeGreaterThanOrEqual(107);
     expect(api.requests.length).toBeLessThanOrEqual(108);
+  });
+
+  it('of epochs goes on only with the same validators, and says so', async () => {
+    let running: Running | undefined;
+    const api = await startService(KEY, { ...FAST, request: atRequest(20, () => running?.child.kill('SIGKILL')) });
+    const runs = new BackfillRuns(api);
+    running = runs.start(...EPOCHS);
+    await running.ended;
+    const config = readFileSync(runs.config, 'utf8');
+    writeFileSync(runs.config, config.replace('12340-12349', '12340-12348'));
+    expect(await failed(runs, '--resume')).toContain('the validators or their groups are not those of before');
+    writeFileSync(runs.config, config);
+    await runs.run('--resume');
+    const none = await failed(new BackfillRuns(api), ...EPOCHS, '--chain=hoodi');
+    expect(none).toContain('The configuration enables no validators on hoodi');
   });
 
   it('overwrites nothing, and goes on only with the same flags', async () => {

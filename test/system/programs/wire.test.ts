@@ -140,6 +140,7 @@ describe('each request that leaves the process has a documented form, and no oth
     await run('--source=daily-returns', '--window=30d');
     await run('--source=daily-returns', '--start=-20d', '--end=-5d');
     await run('--source=machines', '--start=-70m', '--end=-1h', '--full-resolution');
+    await run('--source=validators', '--start=-3h', '--end=-2h', '--label=job=x', '--chain=mainnet');
     const other = DAYS.replace('benchmark-store', 'eth-store');
     expect([...formsOf(api)].sort()).toEqual(
       [
@@ -152,6 +153,9 @@ describe('each request that leaves the process has a documented form, and no oth
         `${METRICS} cursor page_size ${RANGE}`,
         `${METRICS} machines page_size ${RANGE}`,
         `${METRICS} page_size ${RANGE}`,
+        `${VALIDATORS} chain page_size ${SELECTOR}`,
+        ...['performance', 'rewards'].map((list) => `${VALIDATORS}/${list}-list chain epoch page_size ${SELECTOR}`),
+        'GET /api/v1/epoch/finalized/slots',
       ].sort(),
     );
   });
