@@ -1,3 +1,5 @@
+import { addressText } from '../toolkit/yaml/fields.ts';
+
 /** A command cannot continue; the message says why. */
 export class CommandRefused extends Error {}
 
@@ -20,7 +22,8 @@ export function isListenError(error: unknown): error is ListenError {
 /** Why the program cannot listen, and which setting to change. */
 export function listenRefusal(error: ListenError): string {
   const { code, address, hostname, port } = error;
-  const where = `${address ?? hostname}${port === undefined ? '' : `:${port}`}`;
+  const host = address ?? hostname ?? '';
+  const where = port === undefined ? host : addressText({ host, port });
   const setting = error.flag ?? '--web.listen-address or web.listen_address in the configuration';
   const problem = code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${code}`;
   return `${problem}: choose another one with ${setting}`;

@@ -83,6 +83,24 @@ describe('config/key', () => {
     }
   });
 
+  it.each(['s3c\u200bret', 's3cret\u00a0s3cret', 's3cret\ns3cret'])(
+    'quotes what cannot be seen in %j, and nothing else of it',
+    async (text) => {
+      const [character = ''] = /[^\w]/.exec(text) ?? [];
+      const shown = { '\u200b': '\\u200b', '\u00a0': '\\u00a0', '\n': '\\n' }[character];
+      const rule = `an API key of printable ASCII characters without spaces; it contains "${shown}", which cannot be seen`;
+      const [variable, file] = [{ BEACONCHAIN_API_KEY: text }, keyFile(text)];
+      expect(await refusal(loadConfig({ env: variable }))).toEqual([`BEACONCHAIN_API_KEY: expected ${rule}`]);
+      expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY_FILE: file } }))).toEqual([
+        `BEACONCHAIN_API_KEY_FILE: expected ${file} to contain ${rule}`,
+      ]);
+      const path = { BEACONCHAIN_API_KEY_FILE: `${file}\r` };
+      expect(await refusal(loadConfig({ env: path }))).toContain(
+        'BEACONCHAIN_API_KEY_FILE: expected the path of a file or directory; it contains "\\r", which cannot be seen',
+      );
+    },
+  );
+
   it('never shows an invalid key, wherever it was set', async () => {
     const files = [
       'api: {key: "s3cret key"}',
