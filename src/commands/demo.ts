@@ -120,7 +120,7 @@ function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
 /** What to try, and where alerts go. README.md shows the same commands. */
 function advice(url: string): string {
   return [
-    'Cause an alert:',
+    `Cause an alert (${url}/ lists all orders):`,
     `  curl -X POST '${url}/-/slash?chain=mainnet&validators=12340'`,
     `  curl -X POST '${url}/-/silence?machine=node-a'`,
     `  curl -X POST '${url}/-/offline?chain=mainnet&validator=12341'`,
