@@ -56,7 +56,7 @@ it.each([
   'src/config/config.yaml',
   'beaconchain-exporter-state/ledger.json',
   'src/beaconchain-exporter-state/ledger.json',
-  'src/beaconchain-exporter-state/lock.sqlite',
+  'src/beaconchain-exporter-state/lock',
   'docs/beaconchain-exporter-state/ledger.json',
   'node_modules/zod/index.ts',
 ])('.dockerignore keeps %s out', (path) => {

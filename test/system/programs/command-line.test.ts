@@ -62,6 +62,9 @@ describe('system/programs/command-line', () => {
       const url = `http://${address === '::1' ? '[::1]' : address}:${port}/-/healthy`;
       expect((await fetch(url)).status).toBe(200);
     }
+    // What `systemctl status` and ps show in place of node.
+    const shown = readFileSync(`/proc/${program.child.pid}/cmdline`, 'utf8');
+    expect(shown).toMatch(/^beaconchain-exporter serve --log\.format=json --config\.file=/);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
     const taken = `127.0.0.1:${await listen(createServer())}`;
     const refused = await ran(['serve', ...flags, ANY_PORT, `--web.listen-address=${taken}`], env);
