@@ -100,7 +100,7 @@ const Redis = section({
     })
     .optional()
     .meta({ type: 'string' })
-    .describe('The password, with any characters that can be seen. It can also be part of the URL, percent-encoded.'),
+    .describe('The password, with any visible characters. It can also be part of the URL, percent-encoded.'),
   prefix: keyPrefix
     .prefault('beaconchain')
     .describe('The prefix of the key names in Redis. Use a different one for each API key.'),

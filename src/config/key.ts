@@ -38,7 +38,7 @@ function expectedKey(text: string): string | undefined {
 /** As above, with the characters of the text that cannot be seen. The schema's mistakes have them anyway. */
 function whyNoKey(text: string): string | undefined {
   const expected = expectedKey(text);
-  return expected && [expected, invisibleIn(text)].filter(Boolean).join('; ');
+  return expected && [expected, text === '' ? 'it is empty' : invisibleIn(text)].filter(Boolean).join('; ');
 }
 
 export const ApiKey = z

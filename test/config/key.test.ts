@@ -75,10 +75,13 @@ describe('config/key', () => {
     expect(await refusal(withConfig(`api: {key_file: ${large}}`, { env: {} }))).toEqual([
       `config.yaml:1: api.key_file: the file ${large} cannot be read: it has more than 16 MiB, expected a smaller file`,
     ]);
-    for (const text of ['secret key', ' \n']) {
+    for (const [text, why] of [
+      ['secret key', ''],
+      [' \n', '; it is empty'],
+    ] as const) {
       const file = keyFile(text);
       expect(await refusal(withConfig(`api: {key_file: ${file}}`, { env: {} }))).toEqual([
-        `config.yaml:1: api.key_file: expected ${file} to contain an API key of printable ASCII characters without spaces`,
+        `config.yaml:1: api.key_file: expected ${file} to contain an API key of printable ASCII characters without spaces${why}`,
       ]);
     }
   });
