@@ -50,6 +50,12 @@ describe('deploy/systemd', () => {
     expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
   });
 
+  it('is given up if each start is refused within five seconds', () => {
+    const number = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(text)?.[1]);
+    const seconds = 60 * number('StartLimitIntervalSec');
+    expect(number('StartLimitBurst') * (number('RestartSec') + 5)).toBeLessThanOrEqual(seconds);
+  });
+
   it('a reload checks the configuration first, of the file with which the service was started', () => {
     const [first = '', second = ''] = [...text.matchAll(/^ExecReload=(.+)$/gm)].map(([, line]) => line);
     const [file] = /--config\.file=\S+/.exec(text.match(/^ExecStart=.*$/m)?.[0] ?? '') ?? [];
