@@ -2,6 +2,8 @@
 /** Runs the program; nothing else is loaded before it is known that this Node can run it. */
 import './commands/old-node.js';
 
+// In place of node and the path of this file, in `systemctl status` and ps.
+process.title = ['beaconchain-exporter', ...process.argv.slice(2)].join(' ');
 const stop = new AbortController();
 // From the first line on: without a handler, these signals have no effect on process 1. The second one has its default effect.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal));

@@ -105,6 +105,12 @@ describe('docs', () => {
     expect(targetsOf(file).filter((target) => isBroken(file, target))).toEqual([]);
   });
 
+  // In a window of 1280 px, 110 characters fit.
+  it.each(DOCUMENTS)('no diagram of %s is wider than its page', (file) => {
+    const diagrams = [...readFileSync(file, 'utf8').matchAll(/^```\n([^`]*)^```$/gm)].map(([, text = '']) => text);
+    expect(diagrams.flatMap((text) => text.split('\n')).filter((line) => line.length > 105)).toEqual([]);
+  });
+
   it.each(DOCUMENTS)('every call of the command in %s is understood', (file) => {
     expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
   });

@@ -26,6 +26,7 @@ import { Replica } from '../toolkit/state/replica.ts';
 import { describeMistake } from '../toolkit/yaml/mistakes.ts';
 import type { Flags } from './flag-table.ts';
 import {
+  announced,
   costOfProbe,
   foundIn,
   mayProbe,
@@ -73,7 +74,7 @@ async function checkForms(given: LoadedConfig, { yes = false, report }: Flags): 
   if (!(await mayProbe(costOfForms(given, systemClock.now()), yes))) return 'understood';
   const { timeoutMs } = given.config.api;
   const transport = createTransport({ timeoutMs, proxies: given.proxies });
-  const tried = await tryForms(given, transport.send, systemClock).finally(() => transport.close());
+  const tried = await tryForms(given, announced(transport.send), systemClock).finally(() => transport.close());
   process.stdout.write(formsReport(tried));
   if (report !== undefined) process.stdout.write(await writeReport(report, publicReportOf(tried, given)));
   return formsVerdict(tried);

@@ -14,11 +14,13 @@ import { systemClock } from '../toolkit/lib/clock.ts';
 import { visible } from '../toolkit/lib/text.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { createServer } from '../toolkit/web/server.ts';
-import { ADDRESS, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
+import { ADDRESS, addressText, type ListenAddress, parseListenAddress } from '../toolkit/yaml/fields.ts';
 import { type Alerting, startAlerting } from './demo-alerting.ts';
 import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
+const SANDBOX_PORT = ':10033';
+const SECOND = `demo --web.listen-address=:10132 ${SANDBOX_FLAG}=:10133`;
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
 
@@ -39,6 +41,15 @@ export async function sandbox({ settings: { config }, access, log }: Start): Pro
 
 /** Runs the daemon and a simulated service in one process, without a key or network. */
 export async function demo(start: Start): Promise<Running> {
+  const own = start.settings.config.web.listenAddresses.map((address) => addressText(onLoopback(address)));
+  const orders = addressText(sandboxAddress(start.flags['sandbox.listen-address']));
+  const remedy = `the demo needs ${own.join(', ')} and ${orders}, which another demo may have. For a second one: ${SECOND}`;
+  return startDemo(start).catch((error: unknown) => {
+    throw error instanceof Error ? Object.assign(error, { remedy }) : error;
+  });
+}
+
+async function startDemo(start: Start): Promise<Running> {
   const { flags, settings, readAgain, access, log, output } = start;
   const { config } = settings;
   const address = sandboxAddress(flags['sandbox.listen-address']);
@@ -58,8 +69,6 @@ export async function demo(start: Start): Promise<Running> {
       validators: { mainnet: [...indicesOf(watch.mainnet), ...byKey], hoodi: [...indicesOf(watch.hoodi)] },
       slots: SLOTS_PER_WATCHED_PROPOSAL,
     },
-  }).catch((error: unknown) => {
-    throw error instanceof Error ? Object.assign(error, { flag: SANDBOX_FLAG }) : error;
   });
   starting.defer(() => service.close());
   const { key } = service.sandbox.account;
@@ -104,10 +113,12 @@ export async function demo(start: Start): Promise<Running> {
 }
 
 /** The address of the simulated service. @throws UsageError */
-export function sandboxAddress(text = ':10033') {
+export function sandboxAddress(text = SANDBOX_PORT) {
   const address = parseListenAddress(text);
   if (address) return onLoopback(address);
-  throw new UsageError(`${SANDBOX_FLAG}: expected ${ADDRESS}, got ${JSON.stringify(text)}`);
+  throw new UsageError(
+    `${SANDBOX_FLAG}, beside --web.listen-address: expected ${ADDRESS}, got ${JSON.stringify(text)}`,
+  );
 }
 
 /** Other machines reach the demo only if it is asked to: it needs no password and takes orders. */
@@ -118,7 +129,7 @@ function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
 /** What to try, and where alerts go. README.md shows the same commands. */
 function advice(url: string): string {
   return [
-    'Cause an alert:',
+    `Cause an alert (${url}/ lists all orders):`,
     `  curl -X POST '${url}/-/slash?chain=mainnet&validators=12340'`,
     `  curl -X POST '${url}/-/silence?machine=node-a'`,
     `  curl -X POST '${url}/-/offline?chain=mainnet&validator=12341'`,

@@ -136,6 +136,7 @@ export const PROGRAM: Program<CommandName> = {
   about: 'Prometheus exporter for beaconcha.in.',
   commands: COMMANDS,
   byDefault: 'serve',
+  file: 'config.file',
   flags: [
     ...flagsOf(COMMAND_NAMES, CONFIG),
     ...flagsOf(['serve'], SERVE),

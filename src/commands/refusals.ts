@@ -1,3 +1,5 @@
+import { addressText } from '../toolkit/yaml/fields.ts';
+
 /** A command cannot continue; the message says why. */
 export class CommandRefused extends Error {}
 
@@ -7,8 +9,8 @@ interface ListenError extends Error {
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;
-  /** The flag of the address, if it is not that of the exporter. */
-  readonly flag?: string;
+  /** What to do, if it is not about the address of the exporter alone. */
+  readonly remedy?: string;
 }
 
 export function isListenError(error: unknown): error is ListenError {
@@ -20,8 +22,15 @@ export function isListenError(error: unknown): error is ListenError {
 /** Why the program cannot listen, and which setting to change. */
 export function listenRefusal(error: ListenError): string {
   const { code, address, hostname, port } = error;
-  const where = `${address ?? hostname}${port === undefined ? '' : `:${port}`}`;
-  const setting = error.flag ?? '--web.listen-address or web.listen_address in the configuration';
+  const host = address ?? hostname ?? '';
+  const where = port === undefined ? host : addressText({ host, port });
   const problem = code === 'EADDRINUSE' ? `the address ${where} is taken` : `cannot listen on ${where}: ${code}`;
-  return `${problem}: choose another one with ${setting}`;
+  const other =
+    error.remedy ?? 'choose another one with --web.listen-address or web.listen_address in the configuration';
+  // The kernel refuses a port by the user with EACCES. EPERM comes from a filter such as systemd's SocketBindDeny=.
+  return code === 'EPERM' ? `${problem}: ${allow(port)}` : `${problem}: ${other}`;
+}
+
+function allow(port: number | undefined): string {
+  return `the unit of systemd forbids this port: add SocketBindAllow=tcp:${port} below [Service] with systemctl edit`;
 }

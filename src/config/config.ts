@@ -4,6 +4,7 @@ import { CHAIN_NAMES, CHAINS } from '../facts/chain.ts';
 import { type ConfigSection, perChain } from '../facts/fields.ts';
 import { PLANS } from '../facts/plans.ts';
 import { LOG_LEVELS } from '../toolkit/lib/log.ts';
+import { invisibleIn } from '../toolkit/lib/text.ts';
 import {
   baseUrl,
   count,
@@ -91,10 +92,15 @@ const Redis = section({
     'The URL of Redis or Valkey; rediss:// uses TLS. NODE_EXTRA_CA_CERTS names a file with more CA certificates to trust.',
   ),
   password: z
-    .custom<string>((value) => typeof value === 'string', { error: 'expected a password in quotes' })
+    .custom<string>((value) => typeof value === 'string' && invisibleIn(value) === undefined, {
+      error: ({ input }) =>
+        typeof input === 'string'
+          ? 'expected a password without line breaks, as `printf %s` writes it into the variable or Secret'
+          : 'expected a password in quotes',
+    })
     .optional()
     .meta({ type: 'string' })
-    .describe('The password, with any characters. It can also be part of the URL, percent-encoded.'),
+    .describe('The password, with any visible characters. It can also be part of the URL, percent-encoded.'),
   prefix: keyPrefix
     .prefault('beaconchain')
     .describe('The prefix of the key names in Redis. Use a different one for each API key.'),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { hasCode } from '../toolkit/lib/error-code.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
+import { invisibleIn } from '../toolkit/lib/text.ts';
 import { readWhole } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
 import { type Finding, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
@@ -34,6 +35,12 @@ function expectedKey(text: string): string | undefined {
   return QUOTED_OR_ASSIGNED.test(text) ? ALONE : undefined;
 }
 
+/** As above, with the characters of the text that cannot be seen. The schema's mistakes have them anyway. */
+function whyNoKey(text: string): string | undefined {
+  const expected = expectedKey(text);
+  return expected && [expected, text === '' ? 'it is empty' : invisibleIn(text)].filter(Boolean).join('; ');
+}
+
 export const ApiKey = z
   .custom<string>((value) => typeof value === 'string' && expectedKey(value.trim()) === undefined, {
     error: ({ input }) => {
@@ -64,7 +71,7 @@ export async function findKey(
   }
   if (variable && nonEmpty(env, KEY_FILE_VARIABLE))
     findings.push({ place: KEY_FILE_VARIABLE, path: [], message: notBoth(KEY_VARIABLE) });
-  const expected = variable && expectedKey(variable);
+  const expected = variable && whyNoKey(variable);
   if (expected) findings.push({ place: KEY_VARIABLE, path: [], message: `expected ${expected}` });
   if (variable || findings.length > 0) return { key: variable, findings };
   if (ApiKeyFile.safeParse(file).success) return readKeyFile(String(file), PATH.test(String(typed)));
@@ -82,7 +89,7 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
     return refuse(`${failure}; its name is not shown, because it may be the key, which belongs in api.key`);
   }
   const key = text.trim();
-  const expected = expectedKey(key);
+  const expected = whyNoKey(key);
   return expected === undefined ? { key, findings: [] } : refuse(`expected ${file} to contain ${expected}`);
 }
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type * as z from 'zod';
 import { CHAIN_NAMES, type Chain } from '../facts/chain.ts';
 import type { ConfigSection } from '../facts/fields.ts';
+import { invisibleIn } from '../toolkit/lib/text.ts';
 import type { WebConfig } from '../toolkit/web/web-config.ts';
 import { type Environment, nonEmpty, readDocument } from '../toolkit/yaml/document.ts';
 import { either } from '../toolkit/yaml/fields.ts';
@@ -72,6 +73,7 @@ export async function load<C extends CommonConfig>(
   const inValues = [
     ...schemaFindings(parsed, value, override(document.written, overrides)),
     ...chainFindings(value, sections),
+    ...PATHS.flatMap((path) => hiddenFindings(value, path)),
     ...(parsed.success ? sections.flatMap((one) => one.findings?.(parsed.data) ?? []) : []),
     ...fileFindings,
     ...webFindings,
@@ -101,6 +103,12 @@ const PATHS: readonly Override['path'][] = [
   ['state', 'dir'],
   ['web', 'config_file'],
 ];
+
+/** A path with the line break or the space of where it was copied from. It is not shown: it may be a misplaced key. */
+function hiddenFindings(document: unknown, path: Override['path']): Finding[] {
+  const hidden = invisibleIn(String(valueAt(document, path)));
+  return hidden === undefined ? [] : [{ path, message: `expected the path of a file or directory; ${hidden}` }];
+}
 
 function withAbsolutePaths(document: unknown, folder: string): unknown {
   const absolute = PATHS.flatMap((path): Override[] => {

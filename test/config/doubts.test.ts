@@ -113,7 +113,7 @@ describe('config/doubts', () => {
       { env: { ...KEY, KUBERNETES_SERVICE_HOST: '::1' } },
       'an address that only containers reach',
     ],
-    ['web: {listen_address: ["127.0.0.1:1", ":1"]}', {}],
+    ['web: {listen_address: ["127.0.0.1:1", ":2"]}', {}],
     ['web: {listen_address: "127.0.0.1:1"}', { keyless: true }],
     ['web: {listen_address: "127.0.0.1:1", external_url: "http://a"}', { hostname: '0123456789ab' }],
   ])('asks for the external URL if links in alerts cannot be opened elsewhere: %s %j', async (text, given, leadTo) => {

@@ -75,13 +75,34 @@ describe('config/key', () => {
     expect(await refusal(withConfig(`api: {key_file: ${large}}`, { env: {} }))).toEqual([
       `config.yaml:1: api.key_file: the file ${large} cannot be read: it has more than 16 MiB, expected a smaller file`,
     ]);
-    for (const text of ['secret key', ' \n']) {
+    for (const [text, why] of [
+      ['secret key', ''],
+      [' \n', '; it is empty'],
+    ] as const) {
       const file = keyFile(text);
       expect(await refusal(withConfig(`api: {key_file: ${file}}`, { env: {} }))).toEqual([
-        `config.yaml:1: api.key_file: expected ${file} to contain an API key of printable ASCII characters without spaces`,
+        `config.yaml:1: api.key_file: expected ${file} to contain an API key of printable ASCII characters without spaces${why}`,
       ]);
     }
   });
+
+  it.each(['s3c\u200bret', 's3cret\u00a0s3cret', 's3cret\ns3cret'])(
+    'quotes what cannot be seen in %j, and nothing else of it',
+    async (text) => {
+      const [character = ''] = /[^\w]/.exec(text) ?? [];
+      const shown = { '\u200b': '\\u200b', '\u00a0': '\\u00a0', '\n': '\\n' }[character];
+      const rule = `an API key of printable ASCII characters without spaces; it contains "${shown}", which cannot be seen`;
+      const [variable, file] = [{ BEACONCHAIN_API_KEY: text }, keyFile(text)];
+      expect(await refusal(loadConfig({ env: variable }))).toEqual([`BEACONCHAIN_API_KEY: expected ${rule}`]);
+      expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY_FILE: file } }))).toEqual([
+        `BEACONCHAIN_API_KEY_FILE: expected ${file} to contain ${rule}`,
+      ]);
+      const path = { BEACONCHAIN_API_KEY_FILE: `${file}\r` };
+      expect(await refusal(loadConfig({ env: path }))).toContain(
+        'BEACONCHAIN_API_KEY_FILE: expected the path of a file or directory; it contains "\\r", which cannot be seen',
+      );
+    },
+  );
 
   it('never shows an invalid key, wherever it was set', async () => {
     const files = [

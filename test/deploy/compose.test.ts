@@ -86,8 +86,8 @@ describe('deploy/compose', () => {
     expect(exporter.environment.BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS).toBe('0.0.0.0:10032');
     expect(exporter.ports).toContain(`127.0.0.1:${sandboxAddress().port}:${port}`);
     const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
-    expect(file).toBe('--config.file=/etc/alertmanager/demo-compose.yml');
-    expect(alertmanager.volumes).toContain('../alertmanager:/etc/alertmanager:ro');
+    expect(file).toBe('--config.file=/etc/prometheus/demo-compose.yml');
+    expect(alertmanager.volumes).toContain('../alertmanager:/etc/prometheus:ro');
     expect(new URL(DEMO_RECEIVER).host).toBe(`exporter:${port}`);
   });
 });

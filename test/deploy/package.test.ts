@@ -110,6 +110,12 @@ describe.skipIf(areMissing(DPKG_DEB, STRIP))('scripts/package', () => {
     expect(changes).toBe(readFileSync('CHANGELOG.md', 'utf8'));
   });
 
+  it('of this machine is built by default, and all of them for a release', () => {
+    expect(run('scripts/package', ['--al']).stderr).toBe('unknown flag --al, expected --all\n');
+    for (const workflow of ['ci', 'release'])
+      expect(readFileSync(`.github/workflows/${workflow}.yml`, 'utf8')).toContain('run: npm run package -- --all');
+  });
+
   it('has the same bytes when it is built again', () => {
     const [first, second] = [`${tree}.deb`, build(join(work, 'again'))].map((deb) => hash('sha256', readFileSync(deb)));
     expect(second).toBe(first);

@@ -67,7 +67,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     const inline = /(\w+)_file: .*\n +# Alertmanager before 0\.28: \1: .*/g;
     const text = readFileSync(join(FOLDER, `receivers/${name}.yml`), 'utf8')
       .replace(inline, (both, key) => (isOld ? `${key}: "${token}"` : both))
-      .replace(/\/etc\/alertmanager\/[\w-]+/g, file);
+      .replace(/\/etc\/prometheus\/[\w-]+/g, file);
     return parse(text.replace('https://ntfy.sh', `${base}/ntfy`))[0];
   }
 

@@ -38,7 +38,7 @@ describe('deploy/systemd', () => {
 
   // Debian's minimal image has no program `kill`.
   it('a reload needs no program but the shell', async () => {
-    const [, line = ''] = /^ExecReload=(.+)$/m.exec(text) ?? [];
+    const [, line = ''] = /^ExecReload=(.*kill.*)$/m.exec(text) ?? [];
     const [program = '', ...words] = line.match(/'[^']*'|\S+/g) ?? [];
     expect(program).toBe('/bin/sh');
     const service = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)']);
@@ -48,6 +48,19 @@ describe('deploy/systemd', () => {
     const args = words.map((word) => word.replaceAll("'", ''));
     expect(spawnSync(program, args, { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
     expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
+  });
+
+  it('is given up if each start is refused within five seconds', () => {
+    const number = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(text)?.[1]);
+    const seconds = 60 * number('StartLimitIntervalSec');
+    expect(number('StartLimitBurst') * (number('RestartSec') + 5)).toBeLessThanOrEqual(seconds);
+  });
+
+  it('a reload checks the configuration first, of the file with which the service was started', () => {
+    const [first = '', second = ''] = [...text.matchAll(/^ExecReload=(.+)$/gm)].map(([, line]) => line);
+    const [file] = /--config\.file=\S+/.exec(text.match(/^ExecStart=.*$/m)?.[0] ?? '') ?? [];
+    expect(first).toContain(`'exec beaconchain-exporter check ${file} > /dev/null'`);
+    expect(second).toContain('kill -HUP');
   });
 
   it('the configuration finds the key beside it, and the state where the unit puts it', async () => {

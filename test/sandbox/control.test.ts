@@ -74,6 +74,51 @@ describe('sandbox/control', () => {
   });
 
   it.each([
+    ['/-/slash?validators=12', /^slot \d+ of mainnet slashes 12\n$/, 'validator 12 of mainnet is slashed already\n'],
+    ['/-/offline?validator=12', /^validator 12 of mainnet does not/, 'validator 12 of mainnet is offline already\n'],
+    [
+      '/-/change-credentials?validator=9',
+      /from 0x00 to 0x01/,
+      'the credentials of validator 9 of mainnet change to 0x01 already\n',
+    ],
+    ['/-/miss?validator=12&epochs=3', /epochs \d+ to/, /epochs \d+ to/],
+    ['/-/miss-proposal?validator=12', /misses slot \d+/, /misses slot \d+/],
+    ['/-/redirect-fees', /pays a stranger/, /pays a stranger/],
+    ['/-/fill-disk?machine=node-a', /is almost full/, /is almost full/],
+  ])('a second %s changes nothing', (path, first, second) => {
+    const { sandbox, result } = order(path);
+    expect(result?.body).toMatch(first);
+    const { chains, fleet } = sandbox;
+    const before = structuredClone([
+      chains.mainnet.slashed,
+      chains.mainnet.missed,
+      chains.mainnet.silences,
+      chains.mainnet.changes,
+      chains.mainnet.redirected,
+      fleet.machines,
+    ]);
+    for (const again of [path, path.replace('slash?', 'slash?offence=proposer&')])
+      expect(control(sandbox, { method: 'POST', path: again }, NOW + 1_000)?.body).toMatch(second);
+    expect([
+      chains.mainnet.slashed,
+      chains.mainnet.missed,
+      chains.mainnet.silences,
+      chains.mainnet.changes,
+      chains.mainnet.redirected,
+      fleet.machines,
+    ]).toEqual(before);
+  });
+
+  it('lists every order on its first page, each as it can be sent', () => {
+    const { body = '', status } = order('/', 'GET').result ?? {};
+    const paths = [...body.matchAll(/^POST (\S+) {2,}\S/gm)].map(([, path = '']) => path);
+    expect([status, paths.length]).toEqual([200, body.trimEnd().split('\n').length - 1]);
+    for (const path of paths) expect(order(path).result).toMatchObject({ status: 200 });
+    const { body: unknown = '' } = order('/-/x').result ?? {};
+    expect(unknown.match(/\/-\/[a-z-]+/g)?.slice(1)).toEqual(paths.map((path) => path.replace(/\?.*/, '')));
+  });
+
+  it.each([
     ['/-/offline?validator=12', /20 minutes\n$/],
     ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
     ['/-/miss-proposal?validator=13', /13 minutes\. Only a watched validator causes/],

@@ -6,6 +6,7 @@ import { isFailure, RequestFailed } from '../../api/errors.ts';
 import { type Odd, readAnswer, readRecords } from '../../api/reading.ts';
 import { isUnknownPath } from '../../api/refusal.ts';
 import { ServiceClock } from '../../api/service-clock.ts';
+import type { Transport } from '../../api/transport.ts';
 import { describePlan } from '../../budget/bucket.ts';
 import { type Observation, readHeaders } from '../../budget/headers.ts';
 import { emptyLedger, isKeyClosed, type Ledger } from '../../budget/ledger.ts';
@@ -87,6 +88,16 @@ export async function mayProbe(cost: string, isAgreed: boolean): Promise<boolean
   return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
 }
 
+/** Prints each request that is sent: with retries, a probe takes minutes. */
+export function announced(send: Transport): Transport {
+  let count = 0;
+  return (request, signal) => {
+    count += 1;
+    process.stderr.write(`${count}. ${request.method} ${request.path}\n`);
+    return send(request, signal);
+  };
+}
+
 /** Sends one request to every enabled endpoint on each chain. After a refusal of the key, no further requests are sent. */
 export async function probe(settings: LoadedConfig): Promise<Probe> {
   const clock = new ServiceClock(systemClock);
@@ -100,13 +111,16 @@ export async function probe(settings: LoadedConfig): Promise<Probe> {
     proxies: settings.proxies,
     clock,
     ledger: emptyLedger(),
-    transport: (send) => async (request, signal) => {
-      if (left === 0) throw ALL_SENT;
-      left -= 1;
-      const answer = await recorded(send, (exchange) => exchanges.push(exchange))(request, signal);
-      const seen = readHeaders(answer.headers, now());
-      head = { path: request.path, status: answer.status, bucket: seen.bucket, fall: fallOf(seen) };
-      return answer;
+    transport: (send) => {
+      const keep = recorded(announced(send), (exchange) => exchanges.push(exchange));
+      return async (request, signal) => {
+        if (left === 0) throw ALL_SENT;
+        left -= 1;
+        const answer = await keep(request, signal);
+        const seen = readHeaders(answer.headers, now());
+        head = { path: request.path, status: answer.status, bucket: seen.bucket, fall: fallOf(seen) };
+        return answer;
+      };
     },
   });
   await using opened = new AsyncDisposableStack();

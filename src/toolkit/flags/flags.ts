@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../lib/nearest.ts';
+import { visible } from '../lib/text.ts';
 import { type Environment, nonEmpty } from '../yaml/document.ts';
 import type { Override } from '../yaml/override.ts';
 import { columns } from './columns.ts';
@@ -32,6 +33,8 @@ export interface Program<Name extends string> {
   readonly byDefault: Name;
   /** All flags except help and version, in the order of the help. A flag whose help differs by command is here twice. */
   readonly flags: readonly Flag<Name>[];
+  /** The flag that names a file. A file without a flag was probably meant for it. */
+  readonly file: string;
   /** The last lines of the help. */
   readonly notes: readonly string[];
 }
@@ -53,6 +56,10 @@ export type Command<Name extends string, Values> =
 /** The command line cannot be understood; the message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+
+  constructor(message: string) {
+    super(visible(message));
+  }
 }
 
 /**
@@ -73,7 +80,7 @@ export function parseCommand<Name extends string, Values>(
   if (typed.has('version')) return { name: 'version' };
   const ofCommand = program.flags.filter((flag) => flag.commands.includes(command));
   const names = ofCommand.map((flag) => `--${flag.name}`);
-  if (stray !== undefined) throw unknown('argument', stray, names);
+  if (stray !== undefined) throw unknown(program, 'argument', stray, names);
   for (const name of typed.keys()) refuseForeign(program, name, command);
   const settings = ofCommand.flatMap((flag) => {
     const texts = typed.get(flag.name);
@@ -92,9 +99,10 @@ export function parseCommand<Name extends string, Values>(
 
 /** The flags of a command line with their values, and its other words. */
 function readLine(
-  { flags }: Program<string>,
+  program: Program<string>,
   argv: readonly string[],
 ): { typed: Map<string, string[]>; words: string[] } {
+  const { flags } = program;
   const options = Object.fromEntries(
     flags.map(({ name, value, fallback }) => [
       name,
@@ -120,7 +128,7 @@ function readLine(
     if (negated && value !== undefined) throw new UsageError(`${rawName} expects no value`);
     const flag = negated ?? flags.find(({ name }) => name === token.name);
     const name = flag?.name ?? token.name;
-    if (!flag && name !== 'help' && name !== 'version') throw unknown('flag', rawName, names);
+    if (!flag && name !== 'help' && name !== 'version') throw unknown(program, 'flag', rawName, names);
     const before = typed.get(name) ?? [];
     if (before.length > 0 && !flag?.isRepeatable) throw new UsageError(`${rawName} is given twice`);
     typed.set(name, [...before, negated ? 'false' : textOf(flag, token)]);
@@ -138,14 +146,23 @@ function textOf(flag: Flag | undefined, { rawName, value, inlineValue }: Extract
   return value;
 }
 
-function unknown(what: string, word: string, names: readonly string[]): UsageError {
-  const meant = nearest(word, names);
+function unknown({ file }: Program<string>, what: string, word: string, names: readonly string[]): UsageError {
+  const meant = nearest(word, names) ?? probably(word, names, file);
   const hint = meant === undefined ? 'try --help' : `did you mean ${meant}?`;
   return new UsageError(`unknown ${what} ${JSON.stringify(word)}, ${hint}`);
 }
 
-function commandOf<Name extends string>({ commands }: Program<Name>, word: string): Name {
-  if (!Object.hasOwn(commands, word)) throw unknown('command', word, Object.keys(commands));
+/** Of a flag, its first letter or a part of its name, as in other programs. Of a file, the flag that it lacks. */
+function probably(word: string, names: readonly string[], file: string): string | undefined {
+  if (/^[^-].*[/.]/.test(word)) return `--${file}=${word}`;
+  if (word === `-${file[0]}`) return `--${file}`;
+  const part = word.slice(2);
+  return names.find((name) => name.startsWith(`--${part}.`) || name.endsWith(`.${part}`));
+}
+
+function commandOf<Name extends string>(program: Program<Name>, word: string): Name {
+  const { commands } = program;
+  if (!Object.hasOwn(commands, word)) throw unknown(program, 'command', word, Object.keys(commands));
   return word as Name;
 }
 

@@ -127,7 +127,28 @@ export function listenAddresses(byDefault: string) {
   return z
     .union([listenAddress, list], { error: `${ADDRESS}, or a list of them` })
     .transform((given) => (Array.isArray(given) ? given : [given]))
+    .superRefine((given, context) => {
+      for (const [i, one] of given.entries()) {
+        const other = given.slice(0, i).find((before) => isSameSocket(before, one) || isSameSocket(one, before));
+        if (other) context.addIssue({ code: 'custom', message: overlap(other, one) });
+      }
+    })
     .prefault(byDefault);
+}
+
+/** Without a host, and with [::], a socket takes IPv4 too. */
+function isSameSocket({ host = '::', port }: ListenAddress, other: ListenAddress): boolean {
+  const covers = host === '::' || host === other.host || (host === '0.0.0.0' && isIPv4(other.host ?? ''));
+  return covers && port === other.port && port !== 0;
+}
+
+function overlap(one: ListenAddress, other: ListenAddress): string {
+  const pair = `${addressText(one)} and ${addressText(other)}`;
+  return `${pair} overlap, because an address without a host and [::] take IPv4 too: expected only one of them`;
+}
+
+export function addressText({ host = '', port }: ListenAddress): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
 export function parseListenAddress(text: string): ListenAddress | undefined {

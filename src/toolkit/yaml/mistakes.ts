@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
 import { CODE_MEANINGS, codeOf } from '../lib/error-code.ts';
 import { nearest } from '../lib/nearest.ts';
+import { invisibleIn, quoted, visible } from '../lib/text.ts';
 import { readWhole } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
@@ -37,7 +38,7 @@ export class ConfigError extends Error {
 
 export function describeMistake({ place, line, path, message }: Mistake): string {
   const where = line === undefined ? place : `${place}:${line}`;
-  return [where, path, message].filter((part) => part !== '').join(': ');
+  return visible([where, path, message].filter((part) => part !== '').join(': '));
 }
 
 /** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
@@ -84,12 +85,19 @@ export function schemaFindings(
       });
     }
     const wantsMapping = code === 'invalid_type' && ['object', 'record'].includes(issue.expected);
-    if (code === 'custom') return { path, message };
     const value = valueAt(document, path);
+    if (code === 'custom') return { path, message: message + hiddenIn(value, valueAt(written, path)) };
     // A value that replaces a section is not shown, because it may be a secret.
     const got = wantsMapping && typeof value !== 'object' ? 'a single value' : show(value, valueAt(written, path));
     return { path, message: `expected ${message}, got ${got}` };
   });
+}
+
+/** Of a value that may be a secret only what cannot be seen, and the variables from which it may come. */
+function hiddenIn(value: unknown, written: unknown): string {
+  const hidden = typeof value === 'string' ? invisibleIn(value) : undefined;
+  const variables = value === written ? null : String(written).match(/\$\{\w+\}/g);
+  return hidden === undefined ? '' : `; ${[hidden, ...(variables ?? [])].join(', see ')}`;
 }
 
 /** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
@@ -115,7 +123,7 @@ export function show(value: unknown, written = value): string {
 }
 
 function shorten(text: string): string {
-  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
+  return quoted(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }
 
 /** Why a file could not be read, without its path. */

@@ -36,7 +36,7 @@ describe('commands/demo/receive-alerts', () => {
 
   it('escapes control characters', () => {
     const { printed } = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] });
-    expect(printed).toContain(String.raw`\u001b[2J\u009b2J\u000d\u202eX`);
+    expect(printed).toContain(String.raw`\u001b[2J\u009b2J\r\u202eX`);
   });
 
   it('leaves every other path to the service', () => {

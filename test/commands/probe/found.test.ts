@@ -34,7 +34,7 @@ describe('commands/probe: what it found', () => {
   it('names the machines of both answers, and those of the configuration that the service does not list', () => {
     const expected = ['Node-A', 'node-b', 'node-d', 'other'];
     expect(machinesFound({ data: ['node-b', 'c\n'] }, expected, ['home-*', 'nod-b', 'n*', 'node-a'])).toEqual([
-      String.raw`Machines in these answers: c\u000a, node-a, node-b.`,
+      String.raw`Machines in these answers: c\n, node-a, node-b.`,
       'machines.expected: the service lists no machine Node-A, but node-a.',
       'machines.expected: the service lists no machine node-d, but node-a.',
       'machines.expected: the service lists no machine other.',

@@ -76,7 +76,7 @@ class Past {
     this.options = validatorsOptions({
       watch,
       groups: watchedGroups(watch, [home], keys),
-      keys: { keys, anywhere: new Set(), isFirst: true, groups: [{ ...home, keys: [] }] },
+      keys: { keys, anywhere: new Set(), groups: [{ ...home, keys: [] }] },
       ...overrides,
     });
   }

@@ -16,7 +16,7 @@ export const EXCEPTIONS: readonly (readonly [command: string, why: string])[] = 
   ['npm exec -- node scripts/cut-release.ts 1.2.3', 'changes the checkout; test/scripts tries it'],
   ['npm publish', NAMED],
   ['*check --probe*', 'asks its reader; test/system/programs/check.test.ts runs it'],
-  ['npm run package', `${LONG}; scripts/try-deb installs the result`],
+  ['npm run package*', `${LONG}; scripts/try-deb installs the result`],
   ['npm run fuzz', LONG],
   ['npm run simulate*', LONG],
   ['npm run bench*', LONG],

@@ -46,7 +46,7 @@ const SYSTEMCTL = `
 unit="$FAKE_ROOT/etc/systemd/system/\${!#}.service"
 case "$*" in
   daemon-reload) exit ;;
-  'reload '*|'restart '*|'stop '*|'start '*|'edit '*) [ -f "$unit" ] ;;
+  'reload '*|'restart '*|'stop '*|'start '*|'edit '*|'reset-failed '*) [ -f "$unit" ] ;;
   *) echo "systemctl $*: no stand-in"; exit 64 ;;
 esac`;
 

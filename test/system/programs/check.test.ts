@@ -46,7 +46,9 @@ describe.concurrent('system/programs/check', () => {
       return { ...answer, headers: { ...answer.headers, ...bucket } };
     };
     const { code, stdout, stderr, service } = await probed({ plan: 'free_trial', request });
-    expect(stderr).toBe(`Sends at most 17 requests to ${service.url}, which count against your quota.\n`);
+    const [cost, ...sent] = stderr.trimEnd().split('\n');
+    expect(cost).toBe(`Sends at most 17 requests to ${service.url}, which count against your quota.`);
+    expect(sent).toEqual(rowsIn(stdout).map((row, i) => `${i + 1}. ${i < 4 ? 'POST' : 'GET'} ${row.at(-1)}`));
     expect(rowsIn(stdout).map(([endpoint, ...rest]) => [endpoint, rest.at(-1)])).toEqual([
       ['machine_names', '/api/v2/machine-metrics/machine-names'],
       ['machine_metrics', '/api/v2/machine-metrics'],

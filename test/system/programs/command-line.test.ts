@@ -17,17 +17,22 @@ describe('system/programs/command-line', () => {
     expect(await ran([flag])).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
   });
 
-  it.each(['start', 'demo'])('npm run %s on an old Node says which one it needs', async (name) => {
+  it.each([
+    ['start', 'node', '20.1.0', '20.1.0'],
+    ['demo', 'node', '20.1.0', '20.1.0'],
+    ['start', 'bun', '1.4.5', 'Bun 1.4.5'],
+    ['demo', 'deno', '2.9.6', 'Deno 2.9.6'],
+  ])('npm run %s on %s %s says what it needs', async (name, runtime, number, shown) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const bin = temporaryFolder();
     // It knows no newer options, like an old one.
-    const version = 'Object.defineProperty(process.versions, "node", { value: "20.1.0" });';
+    const version = `Object.defineProperty(process.versions, "${runtime}", { value: "${number}" });`;
     const imported = preloaded(version)['NODE_OPTIONS'];
     const old = `case $1 in -*) echo "bad option: $1" >&2; exit 9;; esac\nexec ${process.execPath} '${imported}' "$@"\n`;
     writeFileSync(join(bin, 'node'), `#!/bin/sh\n${old}`, { mode: 0o755 });
     const program = start('sh', ['-c', scripts[name]], { env: { PATH: `${bin}:${process.env['PATH']}` } });
     expect((await program.ended).code).toBe(1);
-    expect(program.output).toBe('beaconchain-exporter needs Node 24 or newer; this is 20.1.0\n');
+    expect(program.output).toBe(`beaconchain-exporter needs Node 24 or newer; this is ${shown}\n`);
   });
 
   it.each([['--config.fil=x'], ['serv']])(
@@ -57,6 +62,9 @@ describe('system/programs/command-line', () => {
       const url = `http://${address === '::1' ? '[::1]' : address}:${port}/-/healthy`;
       expect((await fetch(url)).status).toBe(200);
     }
+    // What `systemctl status` and ps show in place of node.
+    const shown = readFileSync(`/proc/${program.child.pid}/cmdline`, 'utf8');
+    expect(shown).toMatch(/^beaconchain-exporter serve --log\.format=json --config\.file=/);
     expect(await program.stop()).toEqual({ code: 0, signal: null });
     const taken = `127.0.0.1:${await listen(createServer())}`;
     const refused = await ran(['serve', ...flags, ANY_PORT, `--web.listen-address=${taken}`], env);

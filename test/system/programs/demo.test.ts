@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
-import { ANY_PORT, ordersPort, portOf, type Running, startExporter, waitFor } from '../../support/programs/program.ts';
+import {
+  ANY_PORT,
+  ordersPort,
+  portOf,
+  type Running,
+  ran,
+  startExporter,
+  waitFor,
+} from '../../support/programs/program.ts';
 
 /** Two minutes of pushes may be missing; alerts begin at ten. */
 const FRESH_SECONDS = 180;
@@ -60,6 +68,16 @@ describe('system/programs/demo', () => {
     const { status } = await fetch(`http://127.0.0.1:${orders}/alerts`, { method: 'POST', body });
     expect(status).toBe(200);
     await waitFor(() => expect(demo.stdout).toMatch(/^\d\d:\d\d:\d\d ALERT firing Any$/m));
+  });
+
+  it('a second one names both ports, and the flags for others', async () => {
+    const orders = `127.0.0.1:${await ordersPort(demo)}`;
+    const flags = [`--web.listen-address=127.0.0.1:${port}`, `--sandbox.listen-address=${orders}`];
+    const { code, stderr } = await ran(['demo', ...flags]);
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: `the address ${orders} is taken: the demo needs 127.0.0.1:${port} and ${orders}, which another demo may have. For a second one: demo --web.listen-address=:10132 --sandbox.listen-address=:10133\n`,
+    });
   });
 
   it('other machines reach it only if an address says so', async () => {

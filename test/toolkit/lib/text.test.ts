@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { readableText, visible } from '../../../src/toolkit/lib/text.ts';
+import { invisibleIn, readableText, visible } from '../../../src/toolkit/lib/text.ts';
 
 describe('lib/text', () => {
-  it('shows control characters and direction marks as escapes', () => {
-    expect(visible('a\n\u001b[2J\u009b\u202e\u2028\u{e0001}é🏠')).toBe(
-      String.raw`a\u000a\u001b[2J\u009b\u202e\u2028\udb40\udc01é🏠`,
+  it('shows what cannot be seen as escapes: control characters, marks, unusual spaces', () => {
+    expect(visible('a b\r\n\t\u001b[2J\u009b\u202e\u2028\u{e0001}\u00a0\u3000\u200b\ufeffé🏠')).toBe(
+      String.raw`a b\r\n\t\u001b[2J\u009b\u202e\u2028\udb40\udc01\u00a0\u3000\u200b\ufeffé🏠`,
     );
+  });
+
+  it('names what cannot be seen without the text around it', () => {
+    expect(invisibleIn('s3cret\n\u00a0s3cret\n')).toBe(String.raw`it contains "\n", "\u00a0", which cannot be seen`);
+    expect(invisibleIn('pass word é🏠')).toBeUndefined();
   });
 
   it('replaces each NUL and each lone surrogate', () => {
