@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The version in which the state is written. No other is read. A test holds that it changes with the form of the state. */
-export const STATE_VERSION = 8;
+export const STATE_VERSION = 9;
 
 /** Version and revision of this program. The revision is written by the build; a checkout has none. */
 export const VERSION: string = read('../../package.json', 'version') ?? 'unknown';

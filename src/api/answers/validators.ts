@@ -48,8 +48,10 @@ export const ValidatorRow = z.object({
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
   withdrawal_credentials: z.object({ prefix: Prefix.nullish(), address: Address.nullish() }).nullish(),
-  /** Null before an exit. */
-  life_cycle_epochs: z.object({ exit: Index.nullish(), withdrawable: Index.nullish() }).nullish(),
+  /** Null before it happens. */
+  life_cycle_epochs: z
+    .object({ activation: Index.nullish(), exit: Index.nullish(), withdrawable: Index.nullish() })
+    .nullish(),
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 

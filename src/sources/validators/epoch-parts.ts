@@ -34,8 +34,9 @@ export const EPOCH_DUTIES: EpochPart<EpochDutiesRow, OwnDuties> = {
   own(validator, { duties }, before, epoch) {
     const { assigned, missed } = duties?.attestation ?? {};
     if (missed == null || assigned === 0) return before;
-    const [, , recent, all, lastMissed] = before ?? [validator, epoch, 0, 0, null];
-    const bits = ((recent << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
+    const [, newest, recent, all, lastMissed] = before ?? [validator, epoch, 0, 0, null];
+    // After a gap, what was before it is not recent.
+    const bits = (((epoch - newest > LAST_EPOCHS ? 0 : recent) << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
     return [validator, epoch, bits, all + missed, missed > 0 ? epoch : lastMissed];
   },
   with: (value, epoch_duties) => ({ ...value, epoch_duties }),

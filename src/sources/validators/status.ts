@@ -131,6 +131,7 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     balance: row?.balances?.current ?? null,
     effectiveBalance: row?.balances?.effective ?? null,
     epoch,
+    activationEpoch: row?.life_cycle_epochs?.activation ?? undefined,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
     credentials: credentialsOf(row),
@@ -183,6 +184,8 @@ function withHistory(read: Row, before: Row | undefined): Row {
 }
 
 /** Whether it is known not to have been active in an epoch. */
-export function hadNoDutiesIn({ status, epoch: known, exitEpoch = Infinity }: Validator, epoch: number): boolean {
-  return exitEpoch <= epoch || (known >= epoch && (status.startsWith('pending_') || status === 'not_found'));
+export function hadNoDutiesIn(one: Validator, epoch: number): boolean {
+  const { status, epoch: known, activationEpoch = 0, exitEpoch = Infinity } = one;
+  if (epoch < activationEpoch || epoch >= exitEpoch) return true;
+  return known >= epoch && (status.startsWith('pending_') || status === 'not_found');
 }
