@@ -97,18 +97,17 @@ function scheduleOf(
   });
   // A source always has a first read. If the budget leaves out all of them, that one is never due.
   const shown = leftOut.length < all.length ? all.filter((one) => !leftOut.includes(one)) : all.slice(0, 1);
-  const paced = shown.map((one) => ({
-    ...one,
-    isOn: !isOff(entry, one.read) && !leftOut.includes(one),
-    pace: paceOf(one, entry, now),
-  }));
+  const paced = shown.map((one) => {
+    const isIdle = leftOut.includes(one);
+    return { ...one, isIdle, isOn: !isOff(entry, one.read) && !isIdle, pace: paceOf(one, entry, now) };
+  });
   const pacesOn = new Map(paced.flatMap(({ read, pace, isOn }) => (isOn ? [[read.name, pace]] : [])));
   const keyAt = budgetView.keyAt();
   let firstAt: UnixMs | undefined;
   const reads = paced.map((one): ReadSchedule => {
-    const { read, bucket, pace, isOn } = one;
+    const { read, bucket, pace, isOn, isIdle } = one;
     const timing = timingOf(entry, pace, pacesOn, time);
-    const due = leftOut.includes(one) ? NEVER : ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
+    const due = isIdle ? NEVER : ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
     const at = due.isTick ? inStep(due.at, firstAt, pace) : due.at;
     if (isOn) firstAt ??= at;
     const permittedAt = Math.max(keyAt, one.quotaAt);
