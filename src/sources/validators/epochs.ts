@@ -63,9 +63,10 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     spare: options.epochs === true ? 1 : AUTO_SHARE,
     assumed: chunks,
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
-    due(value, last, { now }, tick) {
-      const again = part.of(value)?.again;
-      if (again === undefined) return tick;
+    due(value, last, { now, isStretched, intervalMs }, tick) {
+      const { again, begunAt = last.attemptAt } = part.of(value) ?? {};
+      // An epoch of a large set takes several runs. The interval is that of epochs.
+      if (again === undefined) return isStretched ? Math.min(tick, begunAt + intervalMs) : tick;
       return again === 'now' ? now : Math.min(tick, last.attemptAt + MS_PER_MINUTE);
     },
     async run(context, value) {
@@ -219,6 +220,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   /** Reads what is left of an epoch. The cursor advances if nothing is left. */
   async #countNext(epoch: number, newest: number): Promise<Error | undefined> {
     this.#isWorking = undefined;
+    if (this.#done.size === 0) this.#set({ begunAt: this.#context.timing.now });
     const left = this.#options.groups.flatMap(({ group, watch }): Chunk[] =>
       chunksOf(
         [...indicesOf(watch)].filter((one) => !this.#done.has(one)),

@@ -130,6 +130,8 @@ export const Ledger = z.object({
   unreadable: Ranges,
   /** When to read again, if not at the next interval: at once, or in a minute because the service has no answer yet. */
   again: z.enum(['now', 'soon']).exactOptional(),
+  /** When the last epoch of which something was read was begun (Unix ms). */
+  begunAt: z.number().exactOptional(),
   /** When a stop longer than `catch_up` ended, until it is known what became final during it (Unix ms). */
   stoppedUntil: z.number().exactOptional(),
   /** The newest epoch that was counted. */

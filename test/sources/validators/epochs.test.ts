@@ -429,6 +429,21 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
+  it('the interval of a stretched read is that of its epochs, however many runs each takes', async () => {
+    const owner = new Owner();
+    owner.allowedPerDay = 700;
+    owner.secondsPerRequest = 25;
+    await owner.poll();
+    const began = owner.now;
+    expect(owner.part().again).toBe('now');
+    await owner.poll(5 * MINUTE);
+    expect(owner.part()).toMatchObject({ counted: FIRST, done: [] });
+    owner.finalized += 1;
+    const { reads } = scheduleAt(owner.source, owner.entry, owner.now, owner.allowedPerDay);
+    const [duties] = reads.filter(({ read }) => read.name === 'epoch_duties');
+    expect(duties?.nextAttemptAt).toBeCloseTo(began + MS_PER_EPOCH * (900 / 700), -1);
+  });
+
   it('keeps a document that does not grow with the epochs', async () => {
     const owner = new Owner();
     const sizes: number[] = [];
