@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { benchBodies } from './bodies.ts';
 import { benchDaemon } from './daemon.ts';
+import { benchEpochs } from './epochs.ts';
 import { benchHeld } from './held.ts';
 import { benchRender } from './render.ts';
 import { say } from './report.ts';
@@ -14,6 +15,7 @@ const SECTIONS = {
   daemon: benchDaemon,
   held: benchHeld,
   rest: benchRest,
+  epochs: benchEpochs,
   bodies: benchBodies,
   sweep: benchSweep,
   rate: benchRate,

@@ -64,7 +64,7 @@ async function scrapes(url: string, seconds: number): Promise<void> {
 }
 
 /** From Linux (man 5 proc): user and system time, voluntary switches of all threads, bytes sent to the storage. */
-function usedBy(pid: number): Used {
+export function usedBy(pid: number): Used {
   const file = (path: string): string => readFileSync(`/proc/${pid}/${path}`, 'utf8');
   const [user = 0, system = 0] = file('stat').split(') ')[1]?.split(' ').slice(11, 13).map(Number) ?? [];
   const switches = readdirSync(`/proc/${pid}/task`).map((task) => {

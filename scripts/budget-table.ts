@@ -66,7 +66,7 @@ async function sweepCost(machines: number): Promise<number> {
       agingMs: MINUTE_MS,
       isFirst: costs.length === 0,
       stop: undefined,
-      leftOut: [],
+      wasLeftOut: false,
       isRefused: () => false,
       events: [],
     };

@@ -163,7 +163,8 @@ const NO_QUOTA = {
 export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Quota {
   const { askedAt } = bucket;
   const month = windowAt(bucket, 'month', options, now);
-  const plan = month ? { isMonthly: true } : Object.keys(bucket.limits).length > 0 ? { isMonthly: false } : {};
+  const isMonthly = currentWindow(bucket, 'month', options, now) !== undefined;
+  const plan = isMonthly ? { isMonthly: true } : Object.keys(bucket.limits).length > 0 ? { isMonthly: false } : {};
   if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, ...plan, askedAt };
   const spent = spentWindows(bucket, options, now);
   const closedUntil = Math.max(bucket.wait.until, ...spent.map(({ resetsAt }) => resetsAt));

@@ -205,13 +205,13 @@ function describeReads({ source, reads }: SourceView): string[] {
 }
 
 /** What the reads cost that are paid last, and why each is on or off. */
-function describeSpare({ source, entry, reads }: SourceView, budgetView: BudgetView): string[] {
+function describeSpare({ source, entry, reads, leftOut }: SourceView, budgetView: BudgetView): string[] {
   return source.reads.flatMap((read) => {
     const { name, everyMs, spare } = read;
     if (spare === undefined) return [];
     const pace = { intervalMs: everyMs, isStretched: false, beside: [] };
     const price = read.price?.(pace, requestsPerRun(read, attemptOf(entry, read))) ?? 0;
-    const given = reads.find((one) => one.read === read)?.pace;
+    const given = leftOut.includes(name) ? undefined : reads.find((one) => one.read === read)?.pace;
     const why = (): string => {
       if (isOff(entry, read)) return 'off: the service refuses this';
       if (given?.isStretched) return `on, but cannot keep up: the others leave ${perDay(given.requestsPerDay)}`;

@@ -111,8 +111,9 @@ const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (vi
   ],
 ];
 
-/** beaconchain_source_*: the attempts of each source. */
-export function sourceFamilies(views: readonly SourceView[]): Family[] {
+/** beaconchain_source_*: the attempts of each source, without one of which the budget leaves out all: it is not down. */
+export function sourceFamilies(all: readonly SourceView[]): Family[] {
+  const views = all.filter(({ first, leftOut }) => !leftOut.includes(first.read.name));
   const refused = views.flatMap(({ source, entry }) =>
     partsOf(source.reads).map((part) => ({
       labels: { ...labelsOf(source), part },

@@ -47,7 +47,7 @@ export interface Entry<T = unknown> {
   /** The attempts by the name of the read. Those of a read that the source no longer has are kept for its return. */
   readonly reads: Readonly<Record<string, Attempt>>;
   readonly refusals: Refusals;
-  /** The late reads that the budget left out at the last attempt. */
+  /** The reads that the budget left out, or the configuration does not have, since their last attempt. */
   readonly leftOut: readonly string[];
 }
 
@@ -104,7 +104,17 @@ function withFailed(entry: Entry, change: (attempt: Attempt, name: string) => At
 export function doubtingRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entry<T> {
   const refused = reads.filter((read) => isOff(entry, read));
   const repeated = refused.map((read) => [read.name, { ...attemptOf(entry, read), isDueNow: true }] as const);
-  return { ...entry, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: doubted(entry.refusals) };
+  const known = withLeftOut(
+    entry,
+    Object.keys(entry.reads).filter((name) => reads.every((read) => read.name !== name)),
+  );
+  return { ...known, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: doubted(entry.refusals) };
+}
+
+/** The entry while these reads are off. It is the same if that is known. */
+export function withLeftOut<T>(entry: Entry<T>, names: readonly string[]): Entry<T> {
+  const fresh = names.filter((name) => !entry.leftOut.includes(name));
+  return fresh.length === 0 ? entry : { ...entry, leftOut: [...entry.leftOut, ...fresh] };
 }
 
 export function sourceId(source: Pick<Source, 'name' | 'chain'>): string {

@@ -7,7 +7,7 @@ import type { Source } from '../sources/source.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun, hasEnded } from './attempts.ts';
-import { afterRecovery, attemptOf, type Entry } from './entry.ts';
+import { afterRecovery, attemptOf, type Entry, withLeftOut } from './entry.ts';
 import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
@@ -64,9 +64,10 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
     const { failuresInARow } = attemptOf(entry, read);
-    const ran = await run({ ...context, stop, leftOut }, begun, entry, schedule);
+    const ran = await run({ ...context, stop }, begun, entry, schedule);
     if (!ran) break;
-    entry = isPaceKnown ? { ...ran.entry, leftOut } : ran.entry;
+    const off = withLeftOut(ran.entry, isPaceKnown ? leftOut : []);
+    entry = { ...off, leftOut: off.leftOut.filter((name) => name !== read.name) };
     events.push(...ran.events);
     runs.push({ read, failure: ran.failure, isRefused: ran.isRefused });
     const isRecovered = !ran.isRefused && attemptOf(entry, read).failuresInARow < failuresInARow;
@@ -79,16 +80,7 @@ type Ran = Pick<Round, 'entry' | 'events'> & Ended;
 
 /** Runs one read and measures it. Undefined: the run was aborted. */
 async function run(
-  {
-    api,
-    clock,
-    inputs,
-    signal,
-    tried,
-    isPaceKnown,
-    stop,
-    leftOut,
-  }: RoundContext & Pick<ReadContext, 'stop' | 'leftOut'>,
+  { api, clock, inputs, signal, tried, isPaceKnown, stop }: RoundContext & Pick<ReadContext, 'stop'>,
   begun: { readonly at: UnixMs; readonly monotonic: MonotonicMs },
   before: Entry,
   { read, pace, timing }: ReadSchedule,
@@ -108,7 +100,7 @@ async function run(
     agingMs: Math.max(timing.intervalMs, attempt.intervalMs ?? 0),
     isFirst: !tried.has(read.name),
     stop,
-    leftOut,
+    wasLeftOut: before.leftOut.includes(read.name),
     isRefused: noted.isRefused,
     events,
   };

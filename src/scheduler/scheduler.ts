@@ -6,7 +6,7 @@ import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { HeldTime } from '../toolkit/lib/held-time.ts';
 import type { Logger } from '../toolkit/lib/log.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
-import { attemptOf, doubtingRefusals, type Entry, emptyEntry, sourceId } from './entry.ts';
+import { attemptOf, doubtingRefusals, type Entry, emptyEntry, sourceId, withLeftOut } from './entry.ts';
 import { type BudgetView, pacesOf } from './paces.ts';
 import { type Ended, runRound } from './round.ts';
 import { inputsFor, type KnownSource, type Schedule, schedulesOf, valueFor } from './schedules.ts';
@@ -159,7 +159,10 @@ export class Scheduler {
     let next = Number.POSITIVE_INFINITY;
     for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
-      const nextRoundAt = Math.min(...valueFor(schedules, task.source).reads.map((read) => read.nextAttemptAt));
+      const { reads, leftOut } = valueFor(schedules, task.source);
+      // A source of which all reads are left out has no round that saves this.
+      if (this.#deps.limitsKnown()) task.current = withLeftOut(task.current, leftOut);
+      const nextRoundAt = Math.min(...reads.map((read) => read.nextAttemptAt));
       // Rounds run side by side once the limits are known, or if the first round has not found them.
       const mayStart = this.#running.size === 0 || this.#hasRun || this.#deps.limitsKnown();
       if (nextRoundAt > now) next = Math.min(next, nextRoundAt);

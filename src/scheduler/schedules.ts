@@ -64,6 +64,8 @@ export function schedulesOf(
 /** Without this tolerance, rounding would make a share of exactly one run too small at one time and enough at the next. */
 const ROUNDING = 1e-6;
 
+const NEVER: Due = { at: Number.POSITIVE_INFINITY, isTick: false };
+
 /** What the budget allows a read. */
 interface Allowance {
   readonly read: Read<unknown>;
@@ -93,16 +95,19 @@ function scheduleOf(
     if (!mayBeLeftOut(read) || isOff(entry, read)) return false;
     return isShareTooSmall ? entry.leftOut.includes(read.name) : !planned.has(read.name);
   });
-  const paced = all
-    .filter((one) => !leftOut.includes(one))
-    .map((one) => ({ ...one, isOn: !isOff(entry, one.read), pace: paceOf(one, entry, now) }));
+  // A source always has a first read. If the budget leaves out all of them, that one is never due.
+  const shown = leftOut.length < all.length ? all.filter((one) => !leftOut.includes(one)) : all.slice(0, 1);
+  const paced = shown.map((one) => {
+    const isIdle = leftOut.includes(one);
+    return { ...one, isIdle, isOn: !isOff(entry, one.read) && !isIdle, pace: paceOf(one, entry, now) };
+  });
   const pacesOn = new Map(paced.flatMap(({ read, pace, isOn }) => (isOn ? [[read.name, pace]] : [])));
   const keyAt = budgetView.keyAt();
   let firstAt: UnixMs | undefined;
   const reads = paced.map((one): ReadSchedule => {
-    const { read, bucket, pace, isOn } = one;
+    const { read, bucket, pace, isOn, isIdle } = one;
     const timing = timingOf(entry, pace, pacesOn, time);
-    const due = ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
+    const due = isIdle ? NEVER : ifAsked(dueAt(read, entry, timing), one, entry, asked, now);
     const at = due.isTick ? inStep(due.at, firstAt, pace) : due.at;
     if (isOn) firstAt ??= at;
     const permittedAt = Math.max(keyAt, one.quotaAt);
@@ -226,7 +231,7 @@ export function lastOf({ entry, first }: Pick<SourceView, 'entry' | 'first'>): A
 }
 
 /** When the last success of the first read that is on and was attempted ended. Undefined if there is none. */
-export function lastSuccessAt(view: Pick<SourceView, 'entry' | 'reads'>): UnixMs | undefined {
+export function lastSuccessAt(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): UnixMs | undefined {
   return attemptsOn(view).find(({ lastAttemptAt }) => lastAttemptAt !== undefined)?.lastSuccessAt;
 }
 
@@ -236,18 +241,19 @@ export function wasAttempted({ entry, reads }: Pick<SourceView, 'entry' | 'reads
 }
 
 /** The last attempts at the reads that are on and fail, in order. */
-export function failuresOf(view: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {
+export function failuresOf(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): Attempt[] {
   return attemptsOn(view).filter(({ failuresInARow }) => failuresInARow > 0);
 }
 
 /** How old the newest data were at the last answer, if that is more than honest, otherwise 0; the oldest of the reads. */
-export function behindOf(view: Pick<SourceView, 'entry' | 'reads'>): Milliseconds | undefined {
+export function behindOf(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): Milliseconds | undefined {
   const ages = attemptsOn(view).flatMap(({ behindMs }) => behindMs ?? []);
   return ages.length > 0 ? Math.max(...ages) : undefined;
 }
 
-function attemptsOn({ entry, reads }: Pick<SourceView, 'entry' | 'reads'>): Attempt[] {
-  return reads.flatMap(({ read }) => (isOff(entry, read) ? [] : [attemptOf(entry, read)]));
+function attemptsOn({ entry, reads, leftOut }: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): Attempt[] {
+  const on = reads.filter(({ read }) => !isOff(entry, read) && !leftOut.includes(read.name));
+  return on.map(({ read }) => attemptOf(entry, read));
 }
 
 /** Whether each source was attempted, in this process or an earlier one, or may not be attempted yet. */

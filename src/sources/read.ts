@@ -97,8 +97,8 @@ export interface ReadContext {
   readonly isFirst: boolean;
   /** Until the program started, it did not run. Undefined after its first round. A reload or a takeover is no start. */
   readonly stop: { readonly from: UnixMs; readonly to: UnixMs } | undefined;
-  /** The reads of the source that the budget leaves out. */
-  readonly leftOut: readonly string[];
+  /** Whether the read was off since its last run, because the budget left it out or the configuration did not have it. */
+  readonly wasLeftOut: boolean;
   /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */

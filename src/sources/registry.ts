@@ -125,9 +125,7 @@ function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {
   const { status, rewards, syncCommittee, intervalMs, catchUpMs, series } = config.validators;
   const parts = { status, rewards: status && rewards, syncCommittee, intervalMs };
   // Which epochs are final is known by the slashings.
-  const { epochs: asked } = config.validators;
-  // The budget can leave out a read that is on by itself, and a source needs another one.
-  const epochs = config.slashings.enabled && (asked !== 'auto' || status || syncCommittee) && asked;
+  const epochs = config.slashings.enabled && config.validators.epochs;
   return { ...parts, epochs, catchUpMs, series, ...watchedOn(config, chain) };
 }
 

@@ -45,7 +45,8 @@ interface SourceState extends Notice {
 
 /** Whether the source works, in a few words. If reads fail, the first of them decides. */
 export function stateOf(view: SourceView, now: UnixMs): SourceState {
-  const { nextAttemptAt, wait } = view.first;
+  const { nextAttemptAt, wait, read } = view.first;
+  if (view.leftOut.includes(read.name)) return notice('neutral', 'off: the limits are too low');
   if (!Number.isFinite(nextAttemptAt)) return notice('bad', 'stopped');
   if (wait) return notice('warning', 'waits for the quota');
   const [failure] = failuresOf(view);
@@ -66,9 +67,11 @@ export function nameOf({ source }: SourceView): string {
 
 /** `every 1 min, 1,440 requests a day`. A source of daily data: `checked every 1 h, 1.0 requests a day`. */
 function paceText(view: SourceView): string {
-  const { pace, read, nextAttemptAt } = view.first;
+  const { source } = view;
+  const { pace, read, nextAttemptAt, timing } = view.first;
   const perDay = requestsPerDay(view);
-  const how = `${read.period ? 'checked ' : ''}every ${span(pace.intervalMs)}`;
+  const without = source.more?.leavesOut?.(timing);
+  const how = `${read.period ? 'checked ' : ''}every ${span(pace.intervalMs)}${without ? ` (${without})` : ''}`;
   const amount = perDay < 10 ? perDay.toFixed(1) : count(perDay);
   return Number.isFinite(nextAttemptAt) && perDay > 0 ? `${how}, ${amount} requests a day` : how;
 }

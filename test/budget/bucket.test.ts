@@ -154,6 +154,14 @@ describe('budget/bucket', () => {
       expect(quotaOf(usedUp, BUDGET_OPTIONS, jumped.at).closedUntil).toBe(jumped.at + 2 * MINUTE);
     });
 
+    it('is one of the plan also while the operator asks whether it still is, used up or not', () => {
+      for (const left of [0, 500]) {
+        const asking = { ...told(EMPTY_BUCKET, trial(left)), askedAt: OCTOBER };
+        expect(quotaOf(asking, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ isMonthly: true, askedAt: OCTOBER });
+      }
+      expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER).isMonthly).toBe(false);
+    });
+
     it('is planned anew when the quota is renewed', () => {
       const at = OCTOBER + 15 * DAY;
       const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });

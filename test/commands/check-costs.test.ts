@@ -86,9 +86,14 @@ describe('commands/check-costs', () => {
 
   it('prices the parts of the epochs, and says why each is on or off', () => {
     const defaults = defaultConfig();
-    const parts = (last: number, epochs: boolean | 'auto', given: Partial<CheckInput> = {}): (string | undefined)[] => {
+    const parts = (
+      last: number,
+      epochs: boolean | 'auto',
+      given: Partial<CheckInput> = {},
+      more: Partial<Config['validators']> = {},
+    ): (string | undefined)[] => {
       const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
-      const config = { ...defaults, validators: { ...defaults.validators, watch, epochs } };
+      const config = { ...defaults, validators: { ...defaults.validators, watch, epochs, ...more } };
       const text = describeCosts(input({ config, ...given } as never));
       return ['duties', 'rewards'].map((part) => new RegExp(`^epoch ${part} of mainnet: (.*)$`, 'm').exec(text)?.[1]);
     };
@@ -112,6 +117,10 @@ describe('commands/check-costs', () => {
       month,
     ]);
     expect(parts(10, false)).toEqual([undefined, undefined]);
+    // Any answer names the limits: also if nothing else of the validators is read.
+    expect(parts(10, 'auto', {}, { status: false, syncCommittee: false })).toEqual([off, off]);
+    const alone = parts(10, 'auto', named, { status: false, syncCommittee: false });
+    expect(alone).toEqual(['225 requests a day, on.', '225 requests a day, on.']);
   });
 
   it('prints how a quota stretches them', () => {

@@ -11,7 +11,8 @@ it
   '%s is what Prometheus takes, with the rules beside it',
   (file) => {
     const folder = temporaryFolder();
-    for (const one of [file, ...RULE_FILES]) copyFileSync(one, join(folder, basename(one)));
+    for (const one of [file, ...RULE_FILES, 'deploy/compose/thresholds.yaml'])
+      copyFileSync(one, join(folder, basename(one)));
     const { status, stderr } = runTool(PROMTOOL, ['check', 'config', join(folder, basename(file))]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   },

@@ -3,8 +3,9 @@ import { type FailureReason, RequestFailed } from '../../src/api/errors.ts';
 import { type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Ended } from '../../src/scheduler/round.ts';
 import { lastOf } from '../../src/scheduler/schedules.ts';
-import type { SourceEvent } from '../../src/sources/read.ts';
+import type { ReadContext, SourceEvent } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
+import { stateOf } from '../../src/status-page/status-sources.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 import { type Harness, NO_QUOTA, schedule, sleeping } from '../support/runs/scheduler-harness.ts';
@@ -240,6 +241,25 @@ describe('scheduler/scheduler', () => {
     });
     await clock.advance(SECOND);
     expect(reported).toEqual([0]);
+  });
+
+  it('polls a source of which the budget leaves out all only when it no longer does, and tells the read that it was off', async () => {
+    const clock = new VirtualClock(NOW);
+    const seen: boolean[] = [];
+    const run = (value: number, { wasLeftOut }: ReadContext) => ({ value: seen.push(wasLeftOut) && value });
+    const source = fakeSource({ spare: 0.5, run });
+    let isMonthly = false;
+    const { view } = schedule([source], { clock, quotaOf: () => ({ ...NO_QUOTA, isMonthly }) });
+    await clock.advance(MINUTE + SECOND);
+    isMonthly = true;
+    await clock.advance(DAY);
+    expect(seen).toEqual([false, false]);
+    expect(view(source)).toMatchObject({ leftOut: ['only'], first: { nextAttemptAt: Infinity, wait: undefined } });
+    const { tone, text } = stateOf(view(source), clock.now());
+    expect([tone, text]).toEqual(['neutral', 'off: the limits are too low']);
+    isMonthly = false;
+    await clock.advance(2 * MINUTE);
+    expect(seen).toEqual([false, false, true, false]);
   });
 
   describe('restored entries', () => {

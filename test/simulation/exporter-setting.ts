@@ -15,6 +15,8 @@ export interface ExporterSetting {
   readonly catchUpHours: number;
   /** Validators of the first chain. */
   readonly watch: readonly number[];
+  /** Whether every epoch of them is counted. */
+  readonly epochs: true | 'auto';
   /** Names in `machines.expected`. */
   readonly expected: readonly string[];
   /** How often the exporter's own metrics are rendered, ms. The program does it each second; long stories less often. */
@@ -41,6 +43,7 @@ export function drawExporter(random: Random): ExporterSetting {
     catchUpHours: random.pick([168, random.between(1, 6)]),
     watch: random.some([7, 12, 50, 99]),
     expected: random.happens(0.2) ? ['m0', 'never-seen'] : [],
+    epochs: random.pick([true, true, 'auto']),
   };
 }
 
@@ -60,8 +63,13 @@ export function configOf(setting: ExporterSetting): Config {
     },
     daily_returns: { interval: `${intervals.daily}s` },
     slashings: { interval: `${intervals.slashings}s`, catch_up: `${setting.catchUpHours}h` },
-    // The service of the simulation has only what the specification describes.
-    validators: { watch: setting.watch, proposer_slashings: false, sync_committee: false, status: false },
+    // The service of the simulation has only what the specification describes, and every epoch.
+    validators: {
+      watch: setting.watch,
+      epochs: setting.epochs,
+      catch_up: `${setting.catchUpHours}h`,
+      ...{ proposer_slashings: false, sync_committee: false, status: false },
+    },
     sync_committee: { interval: `${intervals.daily}s` },
     state: { dir: '/state' },
   });

@@ -43,6 +43,13 @@ describe('web/status-sources', () => {
     expect(html`${row?.[5] ?? ''}`.text).toContain('1 min ago');
   });
 
+  it('shows what the budget leaves out', () => {
+    const { source } = MACHINES;
+    const more = { ...source.more, leavesOut: () => 'epoch rewards cannot keep up' };
+    const [row] = sourcesTable([{ ...MACHINES, source: { ...source, more } }], NOW).rows;
+    expect(html`${row?.[4] ?? ''}`.text).toMatch(/^every 1 min \(epoch rewards cannot keep up\), /);
+  });
+
   it('shows last and next poll, the effective interval, and the last error', () => {
     const pace = { ...MACHINES.first.pace, intervalMs: 2 * HOUR, requestsPerDay: 12 };
     const view = withFirst(MACHINES, { pace, attempt: { lastError: error('rate_limited') } });

@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
-import { BAD, POOR } from './look.ts';
+import { BAD, GOOD, named, POOR } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
 import { stat } from './panels/stat.ts';
 import { type Column, table } from './panels/table.ts';
+import { timeline } from './panels/timeline.ts';
 import { GROUP, withWhose } from './queries.ts';
 import type { Section } from './shell.ts';
 
@@ -14,6 +15,16 @@ function grew(family: string, window = '$__rate_interval', by = '', more = ''): 
   const increase = `increase(beaconchain_watched_${family}{${GROUP}${more}}[${window}])`;
   return `max by (chain, group${by}) (sum by (job, instance, chain, group${by}) (${increase}))`;
 }
+
+/** How many of its last ten attestations a validator missed. From three on the alert fires. */
+const MISSED = named(
+  Object.fromEntries(
+    Array.from({ length: 11 }, (_, missed) => [
+      missed,
+      { text: `${missed} of 10`, color: missed === 0 ? GOOD : missed < 3 ? POOR : BAD },
+    ]),
+  ),
+);
 
 const VALIDATORS: Readonly<Record<string, Column>> = {
   validator: { name: 'Validator' },
@@ -76,6 +87,21 @@ export const everyEpoch: Section = {
       ],
       sortBy: 'Missed',
       noValue: 'None: all is well',
+    }),
+    timeline({
+      title: 'Missed attestations by epoch',
+      description: `How many of its last ten attestations each validator missed, of the 100 with the most. A gap: none, or not known. ${UNPROVEN}`,
+      queries: [
+        [
+          withWhose(
+            `max by (chain, group, validator) (beaconchain_watched_validator_recent_missed_attestations{${GROUP}})`,
+          ),
+          '{{whose}}, {{validator}}',
+        ],
+      ],
+      mappings: MISSED,
+      interval: '384s',
+      height: 8,
     }),
   ],
 };

@@ -49,7 +49,7 @@ export const ValidatorRow = z.object({
   online: z.boolean().nullish(),
   balances: z.object({ current: Wei.nullish(), effective: Wei.nullish() }).nullish(),
   withdrawal_credentials: z.object({ prefix: Prefix.nullish(), address: Address.nullish() }).nullish(),
-  /** Null where it is not known yet. */
+  /** Null before it happens. */
   life_cycle_epochs: z
     .object({ activation: Index.nullish(), exit: Index.nullish(), withdrawable: Index.nullish() })
     .nullish(),

@@ -42,7 +42,7 @@ export const schema = optional(
       .union([z.literal('auto'), flag], { error: 'auto, true or false' })
       .prefault('auto')
       .describe(
-        'Also count what they did and earned in every finalized epoch. auto: while it takes at most a quarter of the limits, and no quota of a month is among them; this requires status or sync_committee. Requires slashings.',
+        'Also count what they did and earned in every finalized epoch. auto: while it takes at most a quarter of the limits, and no quota of a month is among them. Requires slashings.',
       ),
     catch_up: duration(0).prefault('7d').describe('How far back epochs are read after the exporter was stopped.'),
     series: z

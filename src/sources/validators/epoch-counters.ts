@@ -6,6 +6,7 @@ import type { Priority } from '../../budget/permit.ts';
 import type { Chain } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, indicesOf } from '../../facts/watch.ts';
+import { spaced } from '../../toolkit/lib/words.ts';
 import type { EpochPart } from './epoch-parts.ts';
 import type { Ledger } from './state.ts';
 
@@ -131,8 +132,8 @@ export async function readRows<Row extends EpochRow>(
       bad += data.length - read.length;
       return { cursor: paging?.next_cursor, count: data.length };
     }, PAGES_OF_CHUNK);
-    if (ending === 'unreadable_cursor')
-      throw new RequestFailed(endpoint, 'invalid_body', 'the cursor of the next page cannot be read');
+    if (ending !== 'end' && rows.size < validators.length)
+      throw new RequestFailed(endpoint, 'invalid_body', `rows may be missing: ${spaced(ending)}`);
   } catch (error) {
     if (isFailure(error, 'not_found') && validators.every(hadNoDuties)) return rows;
     throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, error.message) : error;

@@ -37,8 +37,9 @@ export const EPOCH_DUTIES: EpochPart<EpochDutiesRow, OwnDuties> = {
   own(validator, { duties }, before, epoch) {
     const { assigned, missed } = duties?.attestation ?? {};
     if (missed == null || assigned === 0) return before;
-    const [, , recent, all, lastMissed] = before ?? this.none(validator, epoch);
-    const bits = ((recent << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
+    const [, newest, recent, all, lastMissed] = before ?? this.none(validator, epoch);
+    // After a gap, what was before it is not recent.
+    const bits = (((epoch - newest > LAST_EPOCHS ? 0 : recent) << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
     return [validator, epoch, bits, all + missed, missed > 0 ? epoch : lastMissed];
   },
   with: (value, epoch_duties) => ({ ...value, epoch_duties }),

@@ -2,7 +2,8 @@ import { PAGE_SIZE } from '../../api/endpoints.ts';
 import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { sizeOf } from '../../facts/groups.ts';
 import { type Identifier, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
-import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import { MS_PER_DAY, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
+import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { attempt, GIVE_UP_AFTER_MS, isRequestSpecific } from '../answers.ts';
 import type { Read, ReadContext } from '../read.ts';
 import {
@@ -38,34 +39,10 @@ const LEAST_CAUGHT_UP = 3;
 const LATE_EPOCHS = 10;
 /** How many validators an event names. */
 const NAMED = 20;
-/** When finality advances this much faster than time, it had been lost. */
-const LOST_MS = MS_PER_HOUR;
 
 /** What happened to the watched validators in every finalized epoch: the duties, and what they earned. The duties are paid first. */
 export function epochReads(options: ValidatorsOptions): Read<Validators>[] {
   return options.epochs === false ? [] : [epochRead(options, EPOCH_DUTIES), epochRead(options, EPOCH_REWARDS)];
-}
-
-/** While a part is off nothing counts as skipped: it continues with the epoch that is final when it is on again. */
-export function forgettingEpochs(read: Read<Validators>, { epochs }: ValidatorsOptions): Read<Validators> {
-  return {
-    ...read,
-    run(context, value) {
-      let known = value;
-      for (const part of [EPOCH_DUTIES, EPOCH_REWARDS] as const) {
-        const isOff = epochs === false || context.leftOut.includes(part.name);
-        known = isOff ? withoutCursor(known, part as EpochPart<unknown, unknown>) : known;
-      }
-      return read.run(context, known);
-    },
-  };
-}
-
-function withoutCursor<Own>(value: Validators, part: EpochPart<unknown, Own>): Validators {
-  const ledger = part.of(value);
-  if (ledger?.cursor === undefined) return value;
-  const { cursor: _, triedMs: __, final: ___, kept: ____, again: _____, ...rest } = ledger;
-  return part.with(value, { ...rest, done: [], failed: [], validators: [...ledger.validators] });
 }
 
 function epochRead<Row extends EpochRow, Own extends OwnOf>(
@@ -80,9 +57,10 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     spare: options.epochs === true ? 1 : AUTO_SHARE,
     assumed: chunks,
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
-    due(value, last, { now }, tick) {
-      const again = part.of(value)?.again;
-      if (again === undefined) return tick;
+    due(value, last, { now, isStretched, intervalMs }, tick) {
+      const { again, begunAt = last.attemptAt } = part.of(value) ?? {};
+      // An epoch of a large set takes several runs. The interval is that of epochs.
+      if (again === undefined) return isStretched ? Math.min(tick, begunAt + intervalMs) : tick;
       return again === 'now' ? now : Math.min(tick, last.attemptAt + MS_PER_MINUTE);
     },
     async run(context, value) {
@@ -142,12 +120,13 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
 
   async run(): Promise<Error | undefined> {
     const { chain } = this.#options;
-    const { inputs, timing } = this.#context;
+    const { inputs, timing, stop } = this.#context;
     const { finality } = inputs;
-    this.#set({ again: finality ? undefined : 'soon' });
+    const isLongStop = stop && stop.to - stop.from > this.#caughtUp * MS_PER_EPOCH;
+    this.#set({ again: finality ? undefined : 'soon', ...(isLongStop && { stoppedUntil: stop.to }) });
     if (!finality) return undefined;
     const newest = epochAt(chain, finality.at) - 1;
-    this.#startOrSkip({ epoch: newest, readAt: finality.readAt });
+    this.#startOrSkip(newest, finality.readAt);
     let failure: Error | undefined;
     for (let epoch = this.#next(); epoch <= newest; epoch = this.#next()) {
       if (this.#isLong()) {
@@ -160,6 +139,11 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       if (this.#next() === epoch || timing.isStretched) break;
     }
     return failure;
+  }
+
+  /** In epochs. */
+  get #caughtUp(): number {
+    return Math.max(LEAST_CAUGHT_UP, Math.floor(this.#options.catchUpMs / MS_PER_EPOCH));
   }
 
   #isLong(): boolean {
@@ -176,16 +160,21 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#ledger = Object.fromEntries(all) as Ledger;
   }
 
-  #startOrSkip(final: { readonly epoch: number; readonly readAt: number }): void {
-    const { epoch: newest, readAt } = final;
-    const { cursor = newest - 1, final: last = final, skipped } = this.#ledger;
-    const gainedMs = (newest - last.epoch) * MS_PER_EPOCH - (readAt - last.readAt);
-    const kept = gainedMs > LOST_MS ? newest : this.#ledger.kept;
-    const first = this.#ledger.first ?? cursor + 1;
-    this.#set({ cursor, first, final, kept: kept !== undefined && kept > cursor ? kept : undefined });
-    const caughtUp = Math.max(LEAST_CAUGHT_UP, Math.floor(this.#options.catchUpMs / MS_PER_EPOCH));
-    const epochs = newest - caughtUp - cursor;
-    if (epochs <= 0 || this.#ledger.kept !== undefined) return;
+  /** Only what became final during a stop, or is more than the budget allows, is ever skipped. */
+  #startOrSkip(newest: number, readAt: UnixMs): void {
+    const { cursor = newest - 1, skipped, stoppedUntil } = this.#ledger;
+    const { timing, wasLeftOut } = this.#context;
+    this.#set({ cursor, first: this.#ledger.first ?? cursor + 1 });
+    // While a part is off nothing counts as skipped: it continues with the epoch that is then final.
+    if (wasLeftOut && cursor < newest - 1) {
+      this.#moveTo(newest - 1);
+      return;
+    }
+    const isAfterStop = stoppedUntil !== undefined && readAt >= stoppedUntil;
+    if (!isAfterStop && !timing.isStretched) return;
+    if (isAfterStop) this.#set({ stoppedUntil: undefined });
+    const epochs = newest - this.#caughtUp - cursor;
+    if (epochs <= 0) return;
     this.#context.events.push({ type: 'own_epochs_skipped', part: this.#part.name, epochs });
     this.#set({ skipped: skipped + epochs });
     this.#moveTo(cursor + epochs);
@@ -199,6 +188,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   /** Reads what is left of an epoch. The cursor advances if nothing is left. */
   async #countNext(epoch: number, newest: number): Promise<Error | undefined> {
     this.#isWorking = undefined;
+    if (this.#done.size === 0) this.#set({ begunAt: this.#context.timing.now });
     const left = chunksIn(this.#options.groups, (one) => !this.#done.has(one));
     const isFailed = ({ validators }: Chunk): boolean => validators.some((one) => this.#failed.has(one));
     const ordered = [...left.filter((one) => !isFailed(one)), ...left.filter(isFailed)];
@@ -228,15 +218,19 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
           ({ validators }) => triedMs >= GIVE_UP_AFTER_MS || validators.every((one) => this.#unreadable.has(one)),
         );
       if (isAnswering && given.length > 0) this.#giveUp(given, epoch);
-      const isNotYet = failed.every((one) => one.failure instanceof NotYet);
-      if (isNotYet && !this.#isWhole(ordered)) this.#set({ again: 'soon' });
     }
     if (this.#isWhole(ordered)) {
       this.#moveTo(epoch);
       this.#set({ counted: epoch });
-    } else if (!failure) this.#set({ again: 'now' });
+      return failure;
+    }
+    if (!failure) this.#set({ again: 'now' });
     // What the service never has is a failure in the end.
-    return this.#ledger.again === 'soon' && newest - epoch < LATE_EPOCHS ? undefined : failure;
+    const isNotYet = newest - epoch < LATE_EPOCHS && failed.every((one) => one.failure instanceof NotYet);
+    if (!failure || !isNotYet) return failure;
+    // A scarce budget does not pay for a request each minute.
+    if (!this.#context.timing.isStretched) this.#set({ again: 'soon' });
+    return undefined;
   }
 
   #isWhole(chunks: readonly Chunk[]): boolean {
@@ -249,13 +243,14 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
    */
   async #isAnswering(epoch: number, newest: number, { validators }: Chunk): Promise<boolean> {
     if (this.#isWorking !== undefined) return this.#isWorking;
-    const given = this.#done.difference(this.#unreadable);
-    const read = this.#options.groups.map(({ watch }) => [...given].filter((one) => watches(watch, one)));
+    const given = [...this.#done].filter((one) => !this.#unreadable.has(one) && !this.#hadNoDuties(one, epoch));
+    const read = this.#options.groups.map(({ watch }) => given.filter((one) => watches(watch, one)));
     const others = read.find((one) => one.length > 0)?.slice(0, PAGE_SIZE);
     if (!others && epoch === newest) return false;
     const [of, asked] = others ? [epoch, others] : [newest, validators];
     const rows = await attempt(this.#context, () => this.#rowsOf(of, newest, asked));
-    this.#isWorking = !(rows instanceof Error);
+    // An answer without rows may be that of a service that has nothing new.
+    this.#isWorking = !(rows instanceof Error) && rows.size > 0;
     return this.#isWorking;
   }
 
@@ -280,7 +275,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       this.#failed.delete(one);
       this.#unreadable.delete(one);
     }
-    this.#isWorking = true;
+    if (rows.size > 0) this.#isWorking = true;
     this.#set({ unread: this.#ledger.unread + unread });
   }
 
@@ -288,12 +283,14 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   #rowsOf(epoch: number, newest: number, validators: readonly number[]): Promise<Map<number, Row | undefined>> {
     this.#requests += 1;
     const priority = newest - epoch < FRESH_EPOCHS ? 'background' : 'catch_up';
-    const hadNoDuties = (one: number): boolean => {
-      const known = this.#known.get(one);
-      return known !== undefined && hadNoDutiesIn(known, epoch);
-    };
     const { chain } = this.#options;
+    const hadNoDuties = (one: number): boolean => this.#hadNoDuties(one, epoch);
     return readRows(this.#context, this.#part, { chain, epoch, validators, priority, hadNoDuties });
+  }
+
+  #hadNoDuties(validator: number, epoch: number): boolean {
+    const known = this.#known.get(validator);
+    return known !== undefined && hadNoDutiesIn(known, epoch);
   }
 }
 

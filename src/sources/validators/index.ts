@@ -5,7 +5,7 @@ import type { Detection, Source } from '../source.ts';
 import { withKeys } from '../watched-keys.ts';
 import { dutiesRead, rewardsRead } from './aggregates.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS } from './epoch-parts.ts';
-import { epochReads, forgettingEpochs } from './epochs.ts';
+import { epochReads } from './epochs.ts';
 import { EVENTS } from './events.ts';
 import { epochsHistory } from './history.ts';
 import { membersRead, seatsOf } from './members.ts';
@@ -55,7 +55,7 @@ function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
     ...(syncCommittee ? [membersRead(options)] : []),
   ];
   const epochs = epochReads(options);
-  if (first) return [forgettingEpochs(first, options), ...others, ...epochs];
+  if (first) return [first, ...others, ...epochs];
   const [duties, earned] = epochs as [Read<Validators>, Read<Validators>];
   return [duties, earned];
 }

@@ -47,7 +47,7 @@ const Validator = z.object({
   offlineSince: Index.optional(),
   /** The first answer of an unbroken row that lacks it, while it keeps its values: its epoch, and when it came (Unix ms). */
   missing: z.object({ epoch: Index, at: z.number() }).optional(),
-  /** The first epoch with duties. */
+  /** Before this epoch it has no duties. */
   activationEpoch: Index.optional(),
   /** From this epoch on it has no duties, once it has left. */
   exitEpoch: Index.optional(),
@@ -132,10 +132,10 @@ export const Ledger = z.object({
   unreadable: Ranges,
   /** When to read again, if not at the next interval: at once, or in a minute because the service has no answer yet. */
   again: z.enum(['now', 'soon']).exactOptional(),
-  /** The newest final epoch, and when that was read (Unix ms). */
-  final: z.object({ epoch: Index, readAt: z.number() }).exactOptional(),
-  /** Epochs up to this one became final at once, and are never skipped: finality had been lost. */
-  kept: Index.exactOptional(),
+  /** When the last epoch of which something was read was begun (Unix ms). */
+  begunAt: z.number().exactOptional(),
+  /** When a stop longer than `catch_up` ended, until it is known what became final during it (Unix ms). */
+  stoppedUntil: z.number().exactOptional(),
   /** The first epoch that was to be counted. A backfill ends before it. */
   first: Index.exactOptional(),
   /** The newest epoch that was counted. */

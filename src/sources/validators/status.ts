@@ -184,6 +184,6 @@ function withHistory(read: Row, before: Row | undefined): Row {
 /** Whether it is known not to have been active in an epoch. */
 export function hadNoDutiesIn(one: Row, epoch: number): boolean {
   const { status, epoch: known, activationEpoch = 0, exitEpoch = Infinity } = one;
-  const isNew = known >= epoch && (status.startsWith('pending_') || status === 'not_found');
-  return epoch < activationEpoch || exitEpoch <= epoch || isNew;
+  if (epoch < activationEpoch || epoch >= exitEpoch) return true;
+  return known >= epoch && (status.startsWith('pending_') || status === 'not_found');
 }

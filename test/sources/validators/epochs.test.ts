@@ -4,6 +4,8 @@ import { epochEnd, MS_PER_EPOCH } from '../../../src/facts/chain.ts';
 import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { contentOf } from '../../../src/sandbox/answer.ts';
+import { validatorAt } from '../../../src/sandbox/validator.ts';
+import type { Validator } from '../../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
 import { doubtingRefusals, type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
 import { NO_INPUTS, type SourceEvent } from '../../../src/sources/read.ts';
@@ -287,19 +289,57 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
   });
 
+  it('an outage that is longer than catch_up loses no epoch', async () => {
+    const owner = new Owner({ catchUpMs: HOUR });
+    await owner.poll();
+    owner.fault = () => 'away';
+    await owner.live(30);
+    // Neither does a restart, which is a short stop.
+    owner.restart(MINUTE);
+    owner.fault = () => undefined;
+    await owner.live(30);
+    expect(owner.part()).toMatchObject({ skipped: 0, unread: 0, counted: owner.finalized });
+    expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
+  });
+
   it('while the budget leaves it out nothing is skipped: it continues with the epoch that is then final', async () => {
-    const owner = new Owner({ epochs: 'auto', status: true });
-    const counted = { ...emptyEntry(owner.source), value: (await played(new Owner({ status: true }))).entry.value };
-    owner.entry = counted;
-    const { cursor } = owner.part();
-    expect(cursor).toBe(FIRST);
-    await owner.poll(HOUR);
-    expect(owner.part().cursor).toBeUndefined();
-    owner.options = { ...owner.options, epochs: true };
-    owner.finalized += 50;
-    await owner.poll(5 * HOUR);
-    expect(owner.part()).toMatchObject({ cursor: FIRST + 50, skipped: 0 });
+    const owner = new Owner();
+    await owner.poll();
+    owner.entry = { ...owner.entry, leftOut: ['epoch_duties', 'epoch_rewards'] };
+    owner.finalized += 3_000;
+    await owner.poll(14 * DAY);
+    expect(owner.part()).toMatchObject({ counted: FIRST + 3_000, skipped: 0 });
     expect(attestations(owner)).toBe(2 * 25);
+    // Then it is on for good.
+    expect(owner.entry.leftOut).toEqual([]);
+    await owner.live(5);
+    expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST - 3_000 + 2));
+  });
+
+  it.each([1, 2])(
+    'what was off for a moment, while nothing became final, counts nothing twice: %i requests',
+    async (of) => {
+      const owner = new Owner();
+      owner.fault = () => (owner.asked.filter(({ part }) => part === 'epoch_duties').length > of ? BROKEN : undefined);
+      await owner.poll();
+      owner.fault = () => undefined;
+      owner.entry = { ...owner.entry, leftOut: ['epoch_duties', 'epoch_rewards'] };
+      await owner.poll(HOUR);
+      expect(attestations(owner)).toBe(25);
+    },
+  );
+
+  it('what the configuration does not have for a while was left out', async () => {
+    const owner = new Owner({ status: true });
+    await owner.poll();
+    owner.options = { ...owner.options, epochs: false };
+    owner.restart();
+    await owner.poll(HOUR);
+    expect(owner.entry.leftOut).toEqual(['epoch_duties', 'epoch_rewards']);
+    owner.options = { ...owner.options, epochs: true };
+    owner.restart(20 * DAY);
+    await owner.poll();
+    expect(owner.part()).toMatchObject({ counted: owner.finalized, skipped: 0 });
   });
 
   it('a stretched read is later, not skipped: one epoch an interval, the duties first', async () => {
@@ -312,6 +352,15 @@ describe('every epoch of watched validators', () => {
     expect((rewards.counted ?? 0) - FIRST).toBeGreaterThan(17);
     expect((rewards.counted ?? 0) - FIRST).toBeLessThan(23);
     expect(rewards).toMatchObject({ skipped: 0, unread: 0 });
+  });
+
+  it('a stretched read does not ask each minute for an epoch that the service does not have yet', async () => {
+    const owner = new Owner();
+    owner.allowedPerDay = 10;
+    owner.fault = () => NOT_YET;
+    await owner.live(225);
+    expect(owner.asked.length).toBeLessThan(20);
+    expect(owner.part()).toMatchObject({ unread: 0, skipped: 0 });
   });
 
   it('a run ends after a minute, so that the status does not wait for it, and the next one continues at once', async () => {
@@ -327,6 +376,72 @@ describe('every epoch of watched validators', () => {
       expect(owner.due()).toBeLessThanOrEqual(owner.now);
     }
     expect(attestations(owner)).toBe(25 * 21);
+  });
+
+  it('does not wait for validators that all of a chunk join or have left', async () => {
+    const owner = new Owner({ status: true });
+    const world = owner.sandbox.chains.mainnet;
+    for (let index = 13; index <= 25; index += 1) {
+      const drawn = validatorAt(world, index, FIRST) as Validator;
+      world.validators.push({ ...drawn, life: { ...drawn.life, activation: FIRST + 4 } });
+    }
+    await owner.live(12);
+    expect(owner.part()).toMatchObject({ counted: owner.finalized, unread: 0, unreadable: [] });
+    expect(attestations(owner)).toBe(12 * (owner.finalized - FIRST) + 13 * (owner.finalized - FIRST - 3));
+  });
+
+  it('that some have no duties does not prove that the service answers about the others', async () => {
+    const owner = new Owner({ status: true });
+    const world = owner.sandbox.chains.mainnet;
+    for (let index = 1; index <= 12; index += 1) {
+      const drawn = validatorAt(world, index, FIRST) as Validator;
+      world.validators.push({ ...drawn, life: { ...drawn.life, exit: FIRST - 99, withdrawable: FIRST + 900 } });
+    }
+    await owner.poll();
+    owner.fault = ({ epoch }) => (epoch > FIRST ? NOT_YET : undefined);
+    await owner.live(30);
+    expect(owner.part()).toMatchObject({ counted: FIRST, unread: 0 });
+    owner.fault = () => undefined;
+    await owner.live(3);
+    expect(owner.part()).toMatchObject({ counted: owner.finalized, unread: 0 });
+  });
+
+  it('a chunk whose pages do not end as they should has not been read, unless every row is there', async () => {
+    const owner = new Owner();
+    const repeated = (rows: number): Owner['fault'] => {
+      let page = NOT_YET;
+      return (_, good) => {
+        if (good.status !== 200) return page;
+        const answer = JSON.parse(good.body);
+        Object.assign(answer, { data: answer.data.slice(0, rows), paging: { next_cursor: 'x' } });
+        page = { ...good, body: JSON.stringify(answer) };
+        return page;
+      };
+    };
+    owner.fault = repeated(5);
+    await owner.poll();
+    expect(owner.failure).toMatchObject({ message: expect.stringContaining('rows may be missing') });
+    // The chunks of two and three were read in whole.
+    expect(attestations(owner)).toBe(2 + 3);
+    owner.fault = repeated(10);
+    await owner.poll(HOUR);
+    expect(owner.part()).toMatchObject({ counted: FIRST, unread: 0 });
+    expect(attestations(owner)).toBe(25);
+  });
+
+  it('the interval of a stretched read is that of its epochs, however many runs each takes', async () => {
+    const owner = new Owner();
+    owner.allowedPerDay = 700;
+    owner.secondsPerRequest = 25;
+    await owner.poll();
+    const began = owner.now;
+    expect(owner.part().again).toBe('now');
+    await owner.poll(5 * MINUTE);
+    expect(owner.part()).toMatchObject({ counted: FIRST, done: [] });
+    owner.finalized += 1;
+    const { reads } = scheduleAt(owner.source, owner.entry, owner.now, owner.allowedPerDay);
+    const [duties] = reads.filter(({ read }) => read.name === 'epoch_duties');
+    expect(duties?.nextAttemptAt).toBeCloseTo(began + MS_PER_EPOCH * (900 / 700), -1);
   });
 
   it('keeps a document that does not grow with the epochs', async () => {
@@ -364,6 +479,18 @@ describe('every epoch of watched validators', () => {
     expect(recent(end + 2 * HOUR + 1)).toBeUndefined();
   });
 
+  it('what was missed before a gap is not recent', async () => {
+    const owner = new Owner();
+    owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: owner.now });
+    await owner.live(3);
+    owner.entry = { ...owner.entry, leftOut: ['epoch_duties'] };
+    owner.finalized += 225;
+    await owner.poll(DAY);
+    const of = { validator: '7', group: 'home' };
+    expect(owner.value('validator_missed_attestations_total', of)).toBeGreaterThan(1);
+    expect(owner.value('validator_recent_missed_attestations', of)).toBeUndefined();
+  });
+
   it('names all while few are watched, otherwise those that missed last', async () => {
     const owner = new Owner({ series: 24 });
     owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: Number.POSITIVE_INFINITY });
@@ -377,8 +504,3 @@ describe('every epoch of watched validators', () => {
     expect(named('rewards_ether', '13')).toBeGreaterThan(0);
   });
 });
-
-async function played(owner: Owner): Promise<Owner> {
-  await owner.poll();
-  return owner;
-}
