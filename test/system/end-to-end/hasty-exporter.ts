@@ -88,6 +88,8 @@ export async function startHastyAlerts(
     rule_files: [hastyRules(haste)],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [`127.0.0.1:${alertmanager.port}`] }] }] },
   };
-  const prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, scrapeInterval: '200ms' });
+  // At a speed of 100 the rules are evaluated each minute, as by default.
+  const intervals = { scrapeInterval: '200ms', evaluationInterval: '600ms' };
+  const prometheus = await startPrometheus({ beaconchain: exporter.port }, { sections, ...intervals });
   return { prometheus, alertmanager };
 }
