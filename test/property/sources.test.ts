@@ -69,7 +69,7 @@ describe('fuzz sources', PATIENT, () => {
           for (const [series, right] of shownOf(source, whole[faults.length - 1] as Entry, now))
             if (!right.isCounter && !FOR_GOOD.test(series)) expect(shown.get(series)?.value, series).toBe(right.value);
         }),
-        cases(20),
+        cases(12),
       );
     },
   );

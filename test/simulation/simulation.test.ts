@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { simulateSeed } from './workers.ts';
 
 describe('simulation', () => {
-  it('what must always hold, holds in the stories of six seeds', async () => {
-    const command = [join(import.meta.dirname, 'simulate.ts'), '--seeds=6', '--jobs=1'];
+  it('what must always hold, holds in the stories of five seeds', async () => {
+    const command = [join(import.meta.dirname, 'simulate.ts'), '--seeds=5', '--jobs=1'];
     const { stdout } = await promisify(execFile)(process.execPath, command).catch((error) => error);
-    expect(stdout).toMatch(/^6 seeds, 0 failed\./);
+    expect(stdout).toMatch(/^5 seeds, 0 failed\./);
   });
 
   it('a seed has the same events each time', async () => {
-    expect(await simulateSeed(7)).toEqual(await simulateSeed(7));
+    expect(await simulateSeed(13)).toEqual(await simulateSeed(13));
   });
 });

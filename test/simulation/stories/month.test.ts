@@ -38,7 +38,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'alone on the account': { used: [895, 900], longest: 2.1, every: { machine_metrics: 70, epoch_slots: 1_440 } },
   'alone on the account, with a watched validator': {
     file: { validators: { watch: [1] } },
-    used: [895, 900],
+    days: 12,
+    used: [345, 365],
     longest: 6,
     every: { machine_metrics: 145, validators: 170, epoch_slots: 1_440, network_performance: 1_440 },
   },

@@ -42,10 +42,10 @@ describe('fleet: the requests of a sweep', () => {
   );
 
   it('stay within the bound while half of a fleet falls silent, and are one when nobody is left', async () => {
-    const story = new PlayedFleet({ machines: 200, missing: MACHINE });
+    const story = new PlayedFleet({ machines: 100, missing: MACHINE });
     await story.sweep(2);
-    for (const name of story.names.slice(0, 100)) silence(machineIn(story.fleet, name), story.now);
-    for (const { requests } of await story.sweep(14)) expect(requests.length).toBeLessThanOrEqual(boundOf(200));
+    for (const name of story.names.slice(0, 50)) silence(machineIn(story.fleet, name), story.now);
+    for (const { requests } of await story.sweep(14)) expect(requests.length).toBeLessThanOrEqual(boundOf(100));
     for (const name of story.names) silence(machineIn(story.fleet, name), story.now);
     await story.advance(LIVE + 2 * MINUTE);
     for (const { requests } of await story.sweep(10)) expect(requests).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('fleet: no machine is called silent that the service has a younger reco
     { machines: 120, outage: 2 * HOUR, lag: 0 },
     { machines: 300, outage: 12 * MINUTE, lag: 0 },
     { machines: 10, outage: 2 * HOUR, lag: 480 },
-    { machines: 120, outage: 0, lag: 480 },
+    { machines: 60, outage: 0, lag: 480 },
     { machines: 100, outage: 12 * MINUTE, lag: 240, pageSizeOver: 'all' as const },
     { machines: 3, outage: 5 * HOUR, lag: 480, intervalMs: 2 * HOUR, staleAfterMs: 5 * HOUR },
     { machines: 10, outage: 0, lag: 240, staleAfterMs: 24 * HOUR },
