@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ConfigFile } from '../src/sources/registry.ts';
 import { type Format, OPENMETRICS_EOF } from '../src/toolkit/exposition/encode.ts';
 import type { Family } from '../src/toolkit/exposition/family.ts';
+import { type ParsedFamily, type ParsedSample, parseIndependently } from './golden/independent-parser.ts';
 import { renderGolden } from './golden/render.ts';
 import { ALL_FAMILIES } from './support/contract/metric-contract.ts';
 import { encodeFamilies } from './support/exposition/encode.ts';
 import { seriesOf } from './support/exposition/exposition-text.ts';
-import { type ParsedFamily, type ParsedSample, parseIndependently } from './support/exposition/independent-parser.ts';
 import { areMissing, PROMTOOL, PYTHON_PARSERS, runTool } from './support/tools/tools.ts';
 
 const FILE = join(import.meta.dirname, 'golden/exposition.txt');

@@ -5,10 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
 import { type Answer, createTransport, type Lookup } from '../../src/api/transport.ts';
-import { fillBacklog } from '../support/network/full-backlog.ts';
 import { listen } from '../support/network/listen.ts';
 import { HOUR, noSignal } from '../support/time/timing.ts';
 import { failureOf, get } from './api-harness.ts';
+import { fillBacklog } from './full-backlog.ts';
 
 async function serve(handler: RequestListener): Promise<{ server: Server; base: string }> {
   const server = createServer(handler);

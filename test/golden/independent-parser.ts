@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Format } from '../../../src/toolkit/exposition/encode.ts';
-import { PYTHON_PARSERS, runTool } from '../tools/tools.ts';
-import type { ReadSample } from './exposition-parser.ts';
+import type { Format } from '../../src/toolkit/exposition/encode.ts';
+import type { ReadSample } from '../support/exposition/exposition-parser.ts';
+import { PYTHON_PARSERS, runTool } from '../support/tools/tools.ts';
 
 const SCRIPT = join(import.meta.dirname, 'parse_exposition.py');
 
