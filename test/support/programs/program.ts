@@ -10,8 +10,8 @@ import { atTheEnd } from '../vitest/cleanup.ts';
 /** `npm test` starts the program as it is published, in half the time of the source. */
 export const MAIN = resolve(process.env['PROGRAM'] ?? join(import.meta.dirname, '../../../src/main.ts'));
 
-/** Variables for paths, for libfaketime and for the locale. */
-const INHERITED = /^(PATH|LD_PRELOAD|FAKETIME\w*|TZ|LANG|LC_ALL)$/;
+/** Variables for paths, for Go, for libfaketime and for the locale. */
+const INHERITED = /^(PATH|GOGC|LD_PRELOAD|FAKETIME\w*|TZ|LANG|LC_ALL)$/;
 
 /** The environment of a started program. It inherits only what it needs, because the rest may contain keys. */
 export const SURROUNDINGS: NodeJS.ProcessEnv = {
