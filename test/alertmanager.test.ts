@@ -36,101 +36,99 @@ const alerts = rules.flatMap(({ alert, labels }) =>
 );
 const inhibitions = z.object({ inhibit_rules: z.array(Inhibition) }).parse(parse(TEXT)).inhibit_rules;
 
-describe('alertmanager', () => {
-  describe.skipIf(areMissing(AMTOOL))('amtool', () => {
-    it.each(globSync('*.yml', { cwd: join(DEPLOY, 'alertmanager') }))('accepts %s', (file) => {
-      expect(runTool(AMTOOL, ['check-config', join(DEPLOY, 'alertmanager', file)], '')).toMatchObject({ status: 0 });
-    });
-
-    it.each([
-      [
-        "the BeaconchainWatchdog to the dead man's switch",
-        ['alertname=BeaconchainWatchdog', 'severity=none'],
-        'watchdog',
-      ],
-      ['critical alerts to the pager', ['alertname=BeaconchainMachineOffline', 'severity=critical'], 'pager'],
-      ['critical alerts of a test network to the log', ['severity=critical', 'chain=hoodi'], 'log'],
-      ['warnings to the chat', ['alertname=BeaconchainCPUBusy', 'severity=warning'], 'chat'],
-      ['information to the log', ['alertname=BeaconchainAttesterSlashing', 'severity=info'], 'log'],
-    ])('routes %s', (_, labels, receiver) => {
-      const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
-      expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
-    });
+describe.skipIf(areMissing(AMTOOL))('amtool', () => {
+  it.each(globSync('*.yml', { cwd: join(DEPLOY, 'alertmanager') }))('accepts %s', (file) => {
+    expect(runTool(AMTOOL, ['check-config', join(DEPLOY, 'alertmanager', file)], '')).toMatchObject({ status: 0 });
   });
 
-  it('sends a second critical alert of a kind as soon as the first', () => {
-    const { group_wait: wait } = z.object({ group_wait: z.string() }).parse(parse(TEXT).route);
-    const critical = route.routes.find(({ matchers }) => matchers.includes('severity="critical"'));
-    // The message of the first alert starts a group_interval.
-    expect(critical?.group_interval).toBe(wait);
+  it.each([
+    [
+      "the BeaconchainWatchdog to the dead man's switch",
+      ['alertname=BeaconchainWatchdog', 'severity=none'],
+      'watchdog',
+    ],
+    ['critical alerts to the pager', ['alertname=BeaconchainMachineOffline', 'severity=critical'], 'pager'],
+    ['critical alerts of a test network to the log', ['severity=critical', 'chain=hoodi'], 'log'],
+    ['warnings to the chat', ['alertname=BeaconchainCPUBusy', 'severity=warning'], 'chat'],
+    ['information to the log', ['alertname=BeaconchainAttesterSlashing', 'severity=info'], 'log'],
+  ])('routes %s', (_, labels, receiver) => {
+    const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
+    expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
   });
+});
 
-  it('notifies nobody until its receivers are filled in, so that nothing fails', () => {
-    for (const receiver of receivers) expect(Object.keys(receiver)).toEqual(['name']);
+it('sends a second critical alert of a kind as soon as the first', () => {
+  const { group_wait: wait } = z.object({ group_wait: z.string() }).parse(parse(TEXT).route);
+  const critical = route.routes.find(({ matchers }) => matchers.includes('severity="critical"'));
+  // The message of the first alert starts a group_interval.
+  expect(critical?.group_interval).toBe(wait);
+});
+
+it('notifies nobody until its receivers are filled in, so that nothing fails', () => {
+  for (const receiver of receivers) expect(Object.keys(receiver)).toEqual(['name']);
+});
+
+it('demo-compose.yml is made from it, with the demo as receiver', () => {
+  expect(readFileSync(join(DEPLOY, 'alertmanager/demo-compose.yml'), 'utf8')).toBe(composeConfiguration(TEXT));
+  expect(new URL(DEMO_RECEIVER)).toMatchObject({ pathname: ALERTS_PATH, port: String(sandboxAddress().port) });
+});
+
+it('repeats nothing after so long that Alertmanager has forgotten that it was sent', () => {
+  const longest = (parseDuration(RETENTION) ?? 0) - (parseDuration('12h') ?? 0);
+  for (const { repeat_interval: repeat } of [route, ...route.routes]) {
+    expect(parseDuration(repeat), repeat).toBeLessThanOrEqual(longest);
+  }
+  expect(readFileSync(join(DEPLOY, 'compose/compose.yaml'), 'utf8')).not.toContain('--data.retention');
+});
+
+it('names only alerts and subjects that exist', () => {
+  const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
+  const named = matchers.flatMap((matcher) => {
+    const [, label = '', values = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
+    return values.split('|').map((value) => [label, value] as const);
   });
-
-  it('demo-compose.yml is made from it, with the demo as receiver', () => {
-    expect(readFileSync(join(DEPLOY, 'alertmanager/demo-compose.yml'), 'utf8')).toBe(composeConfiguration(TEXT));
-    expect(new URL(DEMO_RECEIVER)).toMatchObject({ pathname: ALERTS_PATH, port: String(sandboxAddress().port) });
+  const unknown = named.filter(([label, value]) => {
+    if (['alertname', 'subject', 'severity'].includes(label)) return !alerts.some((one) => one.get(label) === value);
+    if (label === 'source') return unknownNames(`beaconchain_source_up{source="${value}"}`).length > 0;
+    return label !== 'instance';
   });
+  expect(unknown).toEqual([]);
+});
 
-  it('repeats nothing after so long that Alertmanager has forgotten that it was sent', () => {
-    const longest = (parseDuration(RETENTION) ?? 0) - (parseDuration('12h') ?? 0);
-    for (const { repeat_interval: repeat } of [route, ...route.routes]) {
-      expect(parseDuration(repeat), repeat).toBeLessThanOrEqual(longest);
-    }
-    expect(readFileSync(join(DEPLOY, 'compose/compose.yaml'), 'utf8')).not.toContain('--data.retention');
+it('never lets one machine or exporter inhibit another', () => {
+  for (const { equal } of inhibitions) expect(equal).toContain('job');
+  const ofMachine = inhibitions.find(
+    ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
+  );
+  // As Prometheus renames the labels where the scrape configuration has some of the same names.
+  expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'exported_chain', 'machine', 'exported_machine']);
+  const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
+  expect(ofSite).toMatchObject({
+    target_matchers: ['subject="machine"'],
+    equal: ['job', 'instance', 'group', 'exported_group'],
   });
+});
 
-  it('names only alerts and subjects that exist', () => {
-    const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
-    const named = matchers.flatMap((matcher) => {
-      const [, label = '', values = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
-      return values.split('|').map((value) => [label, value] as const);
-    });
-    const unknown = named.filter(([label, value]) => {
-      if (['alertname', 'subject', 'severity'].includes(label)) return !alerts.some((one) => one.get(label) === value);
-      if (label === 'source') return unknownNames(`beaconchain_source_up{source="${value}"}`).length > 0;
-      return label !== 'instance';
-    });
-    expect(unknown).toEqual([]);
-  });
+it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {
+  const { group_by: labels } = z.object({ group_by: z.array(z.string()) }).parse(parse(TEXT).route);
+  expect(labels).toContain('alertname');
+  expect(JSON.stringify(parse(TEXT).route.routes)).not.toContain('group_by');
+});
 
-  it('never lets one machine or exporter inhibit another', () => {
-    for (const { equal } of inhibitions) expect(equal).toContain('job');
-    const ofMachine = inhibitions.find(
-      ({ source_matchers: [first] }) => first === 'alertname="BeaconchainMachineOffline"',
+it('never lets an alert inhibit a more severe one, which has a more urgent receiver', () => {
+  const order = ['info', 'warning', 'critical'];
+  /** The severities of the alerts that these matchers can match. Labels that a rule does not set can have any value. */
+  const severities = (matchers: readonly string[]): number[] => {
+    const matching = alerts.filter((labels) =>
+      matchers.every((matcher) => {
+        const [, label = '', pattern = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
+        const value = labels.get(label);
+        return value === undefined || new RegExp(`^(?:${pattern})$`).test(value);
+      }),
     );
-    // As Prometheus renames the labels where the scrape configuration has some of the same names.
-    expect(ofMachine?.equal).toEqual(['job', 'instance', 'chain', 'exported_chain', 'machine', 'exported_machine']);
-    const ofSite = inhibitions.find(({ source_matchers: [first] }) => first?.includes('BeaconchainGroupSilent'));
-    expect(ofSite).toMatchObject({
-      target_matchers: ['subject="machine"'],
-      equal: ['job', 'instance', 'group', 'exported_group'],
-    });
-  });
-
-  it('sends no message about alerts of several names, which would hold a slashing in the incident of a disk', () => {
-    const { group_by: labels } = z.object({ group_by: z.array(z.string()) }).parse(parse(TEXT).route);
-    expect(labels).toContain('alertname');
-    expect(JSON.stringify(parse(TEXT).route.routes)).not.toContain('group_by');
-  });
-
-  it('never lets an alert inhibit a more severe one, which has a more urgent receiver', () => {
-    const order = ['info', 'warning', 'critical'];
-    /** The severities of the alerts that these matchers can match. Labels that a rule does not set can have any value. */
-    const severities = (matchers: readonly string[]): number[] => {
-      const matching = alerts.filter((labels) =>
-        matchers.every((matcher) => {
-          const [, label = '', pattern = ''] = /^(\w+)!?=~?"(.*)"$/.exec(matcher) ?? [];
-          const value = labels.get(label);
-          return value === undefined || new RegExp(`^(?:${pattern})$`).test(value);
-        }),
-      );
-      return matching.map((labels) => order.indexOf(labels.get('severity') ?? ''));
-    };
-    for (const { source_matchers: source, target_matchers: target } of inhibitions) {
-      expect(Math.max(...severities(target)), target.join()).toBeLessThanOrEqual(Math.min(...severities(source)));
-    }
-  });
+    return matching.map((labels) => order.indexOf(labels.get('severity') ?? ''));
+  };
+  for (const { source_matchers: source, target_matchers: target } of inhibitions) {
+    expect(Math.max(...severities(target)), target.join()).toBeLessThanOrEqual(Math.min(...severities(source)));
+  }
 });

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bundledPackages, complaints, readLockfile, sizeOf, withAllItBrings } from '../scripts/lockfile.ts';
 import { billOfMaterials } from '../scripts/release-files.ts';
 
@@ -33,69 +33,64 @@ function facts(name: string): string[] {
   return [LOCK[`node_modules/${name}`]?.license ?? '', String(paths.length - 1), (bytes / 1e6).toFixed(1)];
 }
 
-describe('dependencies', () => {
-  it('are the packages that src imports, so that audits and bots see them', () => {
-    const files = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'));
-    const imports = files.flatMap((text) =>
-      [...text.matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(([, name = '']) => name),
-    );
-    expect(Object.keys(PACKAGE.dependencies)).toEqual(
-      [...new Set(imports)].filter((name) => !isBuiltin(name)).toSorted(),
-    );
-  });
-
-  it('are those alone that the lockfile installs with --omit=dev', () => {
-    const installed = Object.keys(LOCK).filter((path) => path !== '' && !LOCK[path]?.dev);
-    expect(installed.toSorted()).toEqual([...BUNDLED].toSorted());
-  });
-
-  it('are all in docs/internals/dependencies.md, in order, and nothing else is', () => {
-    expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
-  });
-
-  it.each(NAMES)(
-    '%s is described with its licence, what it brings and its size, by whom it is kept and why',
-    (name) => {
-      const cells = ROWS.find((row) => row.name === name)?.cells ?? [];
-      expect(cells.slice(0, 3)).toEqual(facts(name));
-      expect(cells).toHaveLength(5);
-      for (const words of cells.slice(3)) expect(words.length, name).toBeGreaterThan(5);
-    },
+it('are the packages that src imports, so that audits and bots see them', () => {
+  const files = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  const imports = files.flatMap((text) =>
+    [...text.matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(([, name = '']) => name),
   );
+  expect(Object.keys(PACKAGE.dependencies)).toEqual(
+    [...new Set(imports)].filter((name) => !isBuiltin(name)).toSorted(),
+  );
+});
 
-  it('are as many in all as docs/internals/dependencies.md says', () => {
-    const megabytes = Math.round([...BUNDLED].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
-    expect(DOCUMENT).toContain(`${NAMES.length} packages, ${BUNDLED.size} with their dependencies, ${megabytes} MB`);
-  });
+it('are those alone that the lockfile installs with --omit=dev', () => {
+  const installed = Object.keys(LOCK).filter((path) => path !== '' && !LOCK[path]?.dev);
+  expect(installed.toSorted()).toEqual([...BUNDLED].toSorted());
+});
 
-  it('are pinned to one version', () => {
-    for (const [name, version] of Object.entries({ ...PACKAGE.dependencies, ...PACKAGE.devDependencies })) {
-      expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
-    }
-  });
+it('are all in docs/internals/dependencies.md, in order, and nothing else is', () => {
+  expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
+});
 
-  it('come from no address of their own, with a checksum, and the bundled ones run nothing when they are installed', () => {
-    expect(complaints(LOCK, BUNDLED)).toEqual([]);
-  });
+it.each(NAMES)('%s is described with its licence, what it brings and its size, by whom it is kept and why', (name) => {
+  const cells = ROWS.find((row) => row.name === name)?.cells ?? [];
+  expect(cells.slice(0, 3)).toEqual(facts(name));
+  expect(cells).toHaveLength(5);
+  for (const words of cells.slice(3)) expect(words.length, name).toBeGreaterThan(5);
+});
 
-  it('would be complained about', () => {
-    const integrity = 'sha512-x';
-    const lock = {
-      '': {},
-      'node_modules/good': { integrity },
-      'node_modules/tool': { integrity, hasInstallScript: true },
-      'node_modules/a': { integrity, hasInstallScript: true },
-      'node_modules/b': { integrity: 'sha1-x' },
-      'node_modules/c': { resolved: 'git+ssh://git@example.org/c.git', integrity },
-    };
-    const told = complaints(lock, new Set(['node_modules/a', 'node_modules/b', 'node_modules/c']));
-    expect(told.map((line) => line.split(' ')[0])).toEqual(['node_modules/a', 'node_modules/b', 'node_modules/c']);
-  });
+it('are as many in all as docs/internals/dependencies.md says', () => {
+  const megabytes = Math.round([...BUNDLED].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
+  expect(DOCUMENT).toContain(`${NAMES.length} packages, ${BUNDLED.size} with their dependencies, ${megabytes} MB`);
+});
 
-  it('are listed in the release, the tools of development left out', () => {
-    const { bomFormat, metadata, components }: Bom = JSON.parse(billOfMaterials());
-    const names = [...BUNDLED].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
-    expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'beaconchain-exporter']);
-    expect(new Set(components.map(({ name }) => name))).toEqual(new Set(names));
-  });
+it('are pinned to one version', () => {
+  for (const [name, version] of Object.entries({ ...PACKAGE.dependencies, ...PACKAGE.devDependencies })) {
+    expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+  }
+});
+
+it('come from no address of their own, with a checksum, and the bundled ones run nothing when they are installed', () => {
+  expect(complaints(LOCK, BUNDLED)).toEqual([]);
+});
+
+it('would be complained about', () => {
+  const integrity = 'sha512-x';
+  const lock = {
+    '': {},
+    'node_modules/good': { integrity },
+    'node_modules/tool': { integrity, hasInstallScript: true },
+    'node_modules/a': { integrity, hasInstallScript: true },
+    'node_modules/b': { integrity: 'sha1-x' },
+    'node_modules/c': { resolved: 'git+ssh://git@example.org/c.git', integrity },
+  };
+  const told = complaints(lock, new Set(['node_modules/a', 'node_modules/b', 'node_modules/c']));
+  expect(told.map((line) => line.split(' ')[0])).toEqual(['node_modules/a', 'node_modules/b', 'node_modules/c']);
+});
+
+it('are listed in the release, the tools of development left out', () => {
+  const { bomFormat, metadata, components }: Bom = JSON.parse(billOfMaterials());
+  const names = [...BUNDLED].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'beaconchain-exporter']);
+  expect(new Set(components.map(({ name }) => name))).toEqual(new Set(names));
 });

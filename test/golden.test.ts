@@ -38,115 +38,113 @@ function sorted(series: readonly ParsedSample[]): string[] {
     .sort();
 }
 
-describe('golden', () => {
-  it('the exposition is unchanged (UPDATE_GOLDEN=1 updates it)', () => {
-    const now = exposition('text');
-    if (process.env['UPDATE_GOLDEN']) writeFileSync(FILE, now);
-    expect(now).toBe(readFileSync(FILE, 'utf8'));
+it('the exposition is unchanged (UPDATE_GOLDEN=1 updates it)', () => {
+  const now = exposition('text');
+  if (process.env['UPDATE_GOLDEN']) writeFileSync(FILE, now);
+  expect(now).toBe(readFileSync(FILE, 'utf8'));
+});
+
+it('an empty `groups` changes not a byte', async () => {
+  const { groups } = ConfigFile.parse({ groups: {} });
+  const withEmpty = await renderGolden(() => groups);
+  for (const format of FORMATS) expect(withEmpty(format)).toBe(exposition(format));
+});
+
+it('one group of all machines and validators changes nothing but the label of their series', async () => {
+  const grouped = await renderGolden(({ validators: { watch } }) => [{ name: 'home', machines: ['*'], watch }]);
+  const text = grouped('text');
+  expect(text.replaceAll(/,group="home"|group="home",/g, '')).toBe(exposition('text'));
+  for (const { name, labels } of seriesOf(text)) {
+    if ('machine' in labels || 'validator' in labels) expect(labels['group'], name).toBe('home');
+  }
+});
+
+it('both formats say the same', () => {
+  expect(sorted(seriesOf(exposition('openmetrics')))).toEqual(sorted(seriesOf(exposition('text'))));
+});
+
+it('has every family of the contract with its type, and none that is not in it', () => {
+  const types = [...exposition('text').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
+  expect(types.toSorted()).toEqual(ALL_FAMILIES.map(([name, type]) => [PREFIX + name, type]).toSorted());
+});
+
+it.each(ALL_FAMILIES)('%s, a %s, carries the labels %j and no others', (name, type, labels) => {
+  const series = seriesOf(exposition('text')).filter((one) =>
+    type === 'histogram' ? one.name.startsWith(PREFIX + name) : one.name === PREFIX + name,
+  );
+  expect(series.length).toBeGreaterThan(0);
+  for (const { labels: found } of series) {
+    const isOfMachines = name.startsWith('source_') && found['source'] === 'machines';
+    const expected = isOfMachines ? labels.filter((label) => label !== 'chain') : labels;
+    expect(Object.keys(found).filter((label) => label !== 'le')).toEqual(expected);
+  }
+});
+
+it('writes each family once and in one piece, and no series twice', () => {
+  for (const format of FORMATS) {
+    const text = exposition(format);
+    const names = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect([...text.matchAll(/^# HELP (\S+) /gm)].map(([, name]) => name)).toEqual(names);
+    const series = sorted(seriesOf(text));
+    expect(new Set(series).size).toBe(series.length);
+  }
+});
+
+describe.skipIf(areMissing(PROMTOOL))('promtool', () => {
+  it('finds nothing to say against the text format', () => {
+    const { status, stdout, stderr } = runTool(PROMTOOL, ['check', 'metrics'], exposition('text'));
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
+  it.each(FORMATS)('reads every series of the %s format as it was put in', (format) => {
+    const text = exposition(format);
+    const parsed = parseIndependently(text, format);
+    const series = parsed.flatMap((family) => family.samples);
+    expect(sorted(series)).toEqual(sorted(seriesOf(text)));
+    expect(series.length).toBeGreaterThan(300);
   });
 
-  it('an empty `groups` changes not a byte', async () => {
-    const { groups } = ConfigFile.parse({ groups: {} });
-    const withEmpty = await renderGolden(() => groups);
-    for (const format of FORMATS) expect(withEmpty(format)).toBe(exposition(format));
-  });
-
-  it('one group of all machines and validators changes nothing but the label of their series', async () => {
-    const grouped = await renderGolden(({ validators: { watch } }) => [{ name: 'home', machines: ['*'], watch }]);
-    const text = grouped('text');
-    expect(text.replaceAll(/,group="home"|group="home",/g, '')).toBe(exposition('text'));
-    for (const { name, labels } of seriesOf(text)) {
-      if ('machine' in labels || 'validator' in labels) expect(labels['group'], name).toBe('home');
+  it.each(FORMATS)('reads types, units and help of the %s format', (format) => {
+    const parsed = parseIndependently(exposition(format), format);
+    expect(parsed).toHaveLength(ALL_FAMILIES.length);
+    for (const [name, type] of ALL_FAMILIES) {
+      const family = find(parsed, name, type);
+      expect(family.type, name).toBe(type);
+      expect(family.help.length, name).toBeGreaterThan(10);
+      const unit = /_(seconds|bytes|ratio|ether|wei)$/.exec(parsedName(name, type))?.[1] ?? '';
+      expect(family.unit, name).toBe(format === 'openmetrics' ? unit : '');
     }
   });
 
-  it('both formats say the same', () => {
-    expect(sorted(seriesOf(exposition('openmetrics')))).toEqual(sorted(seriesOf(exposition('text'))));
+  const NAMES = [
+    'plain',
+    '',
+    ' ',
+    '\\',
+    '\n',
+    'a,b="c"} 1',
+    '{}',
+    'Zürich',
+    '机器',
+    '\u{1f980} \u202e',
+    'x'.repeat(1_000),
+    '"\\\n'.repeat(333),
+  ];
+  const NUMBERS = [0, -1, 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2 ** 53 + 2, 1e21, 1.5e-7, Infinity, -Infinity];
+
+  it.each(FORMATS)('reads any name and any number in the %s format', (format) => {
+    const samples = NAMES.map((machine, i) => ({ labels: { machine }, value: NUMBERS[i % NUMBERS.length] ?? 0 }));
+    const family: Family = { name: 'odd', type: 'gauge', help: 'Odd: " \\ \n 机器.', samples };
+    const end = format === 'openmetrics' ? OPENMETRICS_EOF : '';
+    const [parsed] = parseIndependently(encodeFamilies([family], format) + end, format);
+    expect(parsed?.help).toBe(family.help);
+    expect(parsed?.samples).toEqual(samples.map((sample) => ({ name: 'odd', ...sample })));
   });
 
-  it('has every family of the contract with its type, and none that is not in it', () => {
-    const types = [...exposition('text').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
-    expect(types.toSorted()).toEqual(ALL_FAMILIES.map(([name, type]) => [PREFIX + name, type]).toSorted());
-  });
-
-  it.each(ALL_FAMILIES)('%s, a %s, carries the labels %j and no others', (name, type, labels) => {
-    const series = seriesOf(exposition('text')).filter((one) =>
-      type === 'histogram' ? one.name.startsWith(PREFIX + name) : one.name === PREFIX + name,
-    );
-    expect(series.length).toBeGreaterThan(0);
-    for (const { labels: found } of series) {
-      const isOfMachines = name.startsWith('source_') && found['source'] === 'machines';
-      const expected = isOfMachines ? labels.filter((label) => label !== 'chain') : labels;
-      expect(Object.keys(found).filter((label) => label !== 'le')).toEqual(expected);
-    }
-  });
-
-  it('writes each family once and in one piece, and no series twice', () => {
-    for (const format of FORMATS) {
-      const text = exposition(format);
-      const names = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
-      expect(new Set(names).size).toBe(names.length);
-      expect([...text.matchAll(/^# HELP (\S+) /gm)].map(([, name]) => name)).toEqual(names);
-      const series = sorted(seriesOf(text));
-      expect(new Set(series).size).toBe(series.length);
-    }
-  });
-
-  describe.skipIf(areMissing(PROMTOOL))('promtool', () => {
-    it('finds nothing to say against the text format', () => {
-      const { status, stdout, stderr } = runTool(PROMTOOL, ['check', 'metrics'], exposition('text'));
-      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
-    });
-  });
-
-  describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
-    it.each(FORMATS)('reads every series of the %s format as it was put in', (format) => {
-      const text = exposition(format);
-      const parsed = parseIndependently(text, format);
-      const series = parsed.flatMap((family) => family.samples);
-      expect(sorted(series)).toEqual(sorted(seriesOf(text)));
-      expect(series.length).toBeGreaterThan(300);
-    });
-
-    it.each(FORMATS)('reads types, units and help of the %s format', (format) => {
-      const parsed = parseIndependently(exposition(format), format);
-      expect(parsed).toHaveLength(ALL_FAMILIES.length);
-      for (const [name, type] of ALL_FAMILIES) {
-        const family = find(parsed, name, type);
-        expect(family.type, name).toBe(type);
-        expect(family.help.length, name).toBeGreaterThan(10);
-        const unit = /_(seconds|bytes|ratio|ether|wei)$/.exec(parsedName(name, type))?.[1] ?? '';
-        expect(family.unit, name).toBe(format === 'openmetrics' ? unit : '');
-      }
-    });
-
-    const NAMES = [
-      'plain',
-      '',
-      ' ',
-      '\\',
-      '\n',
-      'a,b="c"} 1',
-      '{}',
-      'Zürich',
-      '机器',
-      '\u{1f980} \u202e',
-      'x'.repeat(1_000),
-      '"\\\n'.repeat(333),
-    ];
-    const NUMBERS = [0, -1, 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2 ** 53 + 2, 1e21, 1.5e-7, Infinity, -Infinity];
-
-    it.each(FORMATS)('reads any name and any number in the %s format', (format) => {
-      const samples = NAMES.map((machine, i) => ({ labels: { machine }, value: NUMBERS[i % NUMBERS.length] ?? 0 }));
-      const family: Family = { name: 'odd', type: 'gauge', help: 'Odd: " \\ \n 机器.', samples };
-      const end = format === 'openmetrics' ? OPENMETRICS_EOF : '';
-      const [parsed] = parseIndependently(encodeFamilies([family], format) + end, format);
-      expect(parsed?.help).toBe(family.help);
-      expect(parsed?.samples).toEqual(samples.map((sample) => ({ name: 'odd', ...sample })));
-    });
-
-    it('would refuse OpenMetrics without an end mark', () => {
-      expect(() => parseIndependently(exposition('openmetrics').replace('# EOF\n', ''), 'openmetrics')).toThrow('EOF');
-    });
+  it('would refuse OpenMetrics without an end mark', () => {
+    expect(() => parseIndependently(exposition('openmetrics').replace('# EOF\n', ''), 'openmetrics')).toThrow('EOF');
   });
 });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readBody } from '../../src/api/body.ts';
 import type { Endpoint } from '../../src/api/endpoints.ts';
 import { bodyOf } from '../support/answers/written-answer.ts';
@@ -27,49 +27,47 @@ async function refusalOf(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): P
   return failure.message.replace(/^.*\((.*)\)$/, '$1');
 }
 
-describe('api/body', () => {
-  it('reads what JSON.parse reads, in whatever pieces it comes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.json({ maxDepth: 20 }), fc.integer({ min: 1, max: 50 }), async (text, size) => {
-        expect(await readBody('machine_metrics', inPieces(text, size))).toEqual(JSON.parse(text));
-      }),
-    );
-    expect(await readBody('machine_metrics', inPieces('"€ü"', 1))).toBe('€ü');
-  });
+it('reads what JSON.parse reads, in whatever pieces it comes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.json({ maxDepth: 20 }), fc.integer({ min: 1, max: 50 }), async (text, size) => {
+      expect(await readBody('machine_metrics', inPieces(text, size))).toEqual(JSON.parse(text));
+    }),
+  );
+  expect(await readBody('machine_metrics', inPieces('"€ü"', 1))).toBe('€ü');
+});
 
-  it.each(['', '<html>', '{"data":[', '{"data":[]} x'])('refuses %j, which is not JSON', async (text) => {
-    expect(await refusalOf('machine_metrics', bodyOf(text))).toBe('not JSON');
-  });
+it.each(['', '<html>', '{"data":[', '{"data":[]} x'])('refuses %j, which is not JSON', async (text) => {
+  expect(await refusalOf('machine_metrics', bodyOf(text))).toBe('not JSON');
+});
 
-  it('refuses what is not UTF-8, which would be another name of a machine', async () => {
-    async function* latin1(): AsyncGenerator<Uint8Array> {
-      yield Buffer.from('"ü"', 'latin1');
-    }
-    expect(await refusalOf('machine_metrics', latin1())).toBe('not JSON');
-  });
+it('refuses what is not UTF-8, which would be another name of a machine', async () => {
+  async function* latin1(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('"ü"', 'latin1');
+  }
+  expect(await refusalOf('machine_metrics', latin1())).toBe('not JSON');
+});
 
-  it.each<[Endpoint, number, number]>([
-    ['machine_metrics', MIB, 20_000],
-    ['attester_slashings', 4 * MIB, 600_000],
-  ])('reads %s of %i bytes and %i commas, and no more of either', async (endpoint, bytes, commas) => {
-    const most = list(commas + 1, bytes);
-    expect(await readBody(endpoint, inPieces(most, 65_536))).toHaveLength(commas + 1);
-    expect(await refusalOf(endpoint, inPieces(`${most} `, 65_536))).toBe(`more than ${bytes} bytes`);
-    expect(await refusalOf(endpoint, bodyOf(list(commas + 2, bytes)))).toBe(`more than ${commas} commas`);
-  });
+it.each<[Endpoint, number, number]>([
+  ['machine_metrics', MIB, 20_000],
+  ['attester_slashings', 4 * MIB, 600_000],
+])('reads %s of %i bytes and %i commas, and no more of either', async (endpoint, bytes, commas) => {
+  const most = list(commas + 1, bytes);
+  expect(await readBody(endpoint, inPieces(most, 65_536))).toHaveLength(commas + 1);
+  expect(await refusalOf(endpoint, inPieces(`${most} `, 65_536))).toBe(`more than ${bytes} bytes`);
+  expect(await refusalOf(endpoint, bodyOf(list(commas + 2, bytes)))).toBe(`more than ${commas} commas`);
+});
 
-  it('reads slashings of a thousand brackets, and no more', async () => {
-    const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '}]'.repeat(levels / 2).replace('}', '0}');
-    await expect(readBody('attester_slashings', bodyOf(nested(1_000)))).resolves.toBeDefined();
-    expect(await refusalOf('attester_slashings', bodyOf(`[${nested(1_000)}]`))).toBe('more than 1000 brackets');
-  });
+it('reads slashings of a thousand brackets, and no more', async () => {
+  const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '}]'.repeat(levels / 2).replace('}', '0}');
+  await expect(readBody('attester_slashings', bodyOf(nested(1_000)))).resolves.toBeDefined();
+  expect(await refusalOf('attester_slashings', bodyOf(`[${nested(1_000)}]`))).toBe('more than 1000 brackets');
+});
 
-  it('counts the pieces as they come, and reads no further than need be', async () => {
-    let pieces = 0;
-    async function* endless(): AsyncGenerator<Uint8Array> {
-      for (const piece = Buffer.from('{},'.repeat(1_000)); ; pieces += 1) yield piece;
-    }
-    expect(await refusalOf('machine_metrics', endless())).toBe('more than 20000 commas');
-    expect(pieces).toBe(20);
-  });
+it('counts the pieces as they come, and reads no further than need be', async () => {
+  let pieces = 0;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (const piece = Buffer.from('{},'.repeat(1_000)); ; pieces += 1) yield piece;
+  }
+  expect(await refusalOf('machine_metrics', endless())).toBe('more than 20000 commas');
+  expect(pieces).toBe(20);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ENDPOINT_NAMES, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
 
@@ -120,67 +120,61 @@ const EVIDENCE = FACTS.split('\n')
     };
   });
 
-describe('api/endpoints', () => {
-  it('has a form for each endpoint', () => {
-    expect(new Set(FORMS.map(([endpoint]) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
-  });
+it('has a form for each endpoint', () => {
+  expect(new Set(FORMS.map(([endpoint]) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
+});
 
-  it.for(FORMS)('api-facts.md has evidence of %s: %j %s %s', ([, , path, body, accept = '']) => {
-    const row = EVIDENCE.find(({ isOf }) => isOf(path));
-    expect(row?.request).toContain(body === undefined ? 'no body' : accept);
-    for (const [key] of (body ?? '').matchAll(/"\w+":/g)) expect(row?.request).toContain(key);
-  });
+it.for(FORMS)('api-facts.md has evidence of %s: %j %s %s', ([, , path, body, accept = '']) => {
+  const row = EVIDENCE.find(({ isOf }) => isOf(path));
+  expect(row?.request).toContain(body === undefined ? 'no body' : accept);
+  for (const [key] of (body ?? '').matchAll(/"\w+":/g)) expect(row?.request).toContain(key);
+});
 
-  it.for(FORMS)('asks %s in the documented form: %j %s %s', ([endpoint, query, path, body, accept]) => {
-    const request = requestTo(endpoint, query as never);
-    expect([request.path, request.accept]).toEqual([path, accept]);
-    expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
-    // The table of the sandbox was written apart from that of the client.
-    for (const form of [undefined, accept]) expect(refusalOf({ path, body, accept: form })).toBeUndefined();
-  });
+it.for(FORMS)('asks %s in the documented form: %j %s %s', ([endpoint, query, path, body, accept]) => {
+  const request = requestTo(endpoint, query as never);
+  expect([request.path, request.accept]).toEqual([path, accept]);
+  expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
+  // The table of the sandbox was written apart from that of the client.
+  for (const form of [undefined, accept]) expect(refusalOf({ path, body, accept: form })).toBeUndefined();
+});
 
-  it.each([
-    ['identifiers beside the chain', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator_identifiers":[5]}'],
-    [
-      'identifiers as text',
-      `${ETHEREUM}/validators`,
-      '{"chain":"mainnet","validator":{"validator_identifiers":["5"]}}',
-    ],
-    ['no range', METRICS, '{"page_size":10}'],
-    ['a range that ends before it starts', METRICS, '{"range":{"timestamp":{"start":2,"end":1}},"page_size":10}'],
-    [
-      'two ranges',
-      `${ETHEREUM}/benchmark-store`,
-      '{"chain":"mainnet","range":{"evaluation_window":"7d","timestamp":{"start":0,"end":1}},"page_size":10}',
-    ],
-    ['an unknown chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"},"chain":"goerli"}'],
-    ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
-    ['a page that is too large', METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":11}'],
-    ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
-    [
-      'a window that does not exist',
-      `${ETHEREUM}/performance-aggregate`,
-      '{"chain":"mainnet","range":{"evaluation_window":"1h"}}',
-    ],
-    ['identifiers of a network', `${ETHEREUM}/queues`, '{"chain":"mainnet","validator":{"validator_identifiers":[5]}}'],
-    [
-      'an epoch of rewards',
-      `${ETHEREUM}/validators/rewards-aggregate`,
-      '{"chain":"mainnet","validator":{"validator_identifiers":[5]},"epoch":490000}',
-    ],
-    ['no chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"}}'],
-  ])('the doubles refuse %s with the 400 of the service', (_, path, body) => {
-    expect(refusalOf({ path, body })?.status).toBe(400);
-  });
+it.each([
+  ['identifiers beside the chain', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator_identifiers":[5]}'],
+  ['identifiers as text', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator":{"validator_identifiers":["5"]}}'],
+  ['no range', METRICS, '{"page_size":10}'],
+  ['a range that ends before it starts', METRICS, '{"range":{"timestamp":{"start":2,"end":1}},"page_size":10}'],
+  [
+    'two ranges',
+    `${ETHEREUM}/benchmark-store`,
+    '{"chain":"mainnet","range":{"evaluation_window":"7d","timestamp":{"start":0,"end":1}},"page_size":10}',
+  ],
+  ['an unknown chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"},"chain":"goerli"}'],
+  ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
+  ['a page that is too large', METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":11}'],
+  ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
+  [
+    'a window that does not exist',
+    `${ETHEREUM}/performance-aggregate`,
+    '{"chain":"mainnet","range":{"evaluation_window":"1h"}}',
+  ],
+  ['identifiers of a network', `${ETHEREUM}/queues`, '{"chain":"mainnet","validator":{"validator_identifiers":[5]}}'],
+  [
+    'an epoch of rewards',
+    `${ETHEREUM}/validators/rewards-aggregate`,
+    '{"chain":"mainnet","validator":{"validator_identifiers":[5]},"epoch":490000}',
+  ],
+  ['no chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"}}'],
+])('the doubles refuse %s with the 400 of the service', (_, path, body) => {
+  expect(refusalOf({ path, body })?.status).toBe(400);
+});
 
-  it.each([
-    [`${ETHEREUM}/queues`, 'application/vnd.beaconcha.in.v3+json', 400],
-    [`${ETHEREUM}/performance-aggregate`, 'application/vnd.beaconcha.in.v2.1+json', 400],
-    [`${ETHEREUM}/queues`, 'application/json', undefined],
-  ])('of %s the doubles answer the form %s with %s', (path, accept, status) => {
-    const body = path.endsWith('/queues')
-      ? '{"chain":"mainnet"}'
-      : '{"chain":"mainnet","range":{"evaluation_window":"24h"}}';
-    expect(refusalOf({ path, body, accept })?.status).toBe(status);
-  });
+it.each([
+  [`${ETHEREUM}/queues`, 'application/vnd.beaconcha.in.v3+json', 400],
+  [`${ETHEREUM}/performance-aggregate`, 'application/vnd.beaconcha.in.v2.1+json', 400],
+  [`${ETHEREUM}/queues`, 'application/json', undefined],
+])('of %s the doubles answer the form %s with %s', (path, accept, status) => {
+  const body = path.endsWith('/queues')
+    ? '{"chain":"mainnet"}'
+    : '{"chain":"mainnet","range":{"evaluation_window":"24h"}}';
+  expect(refusalOf({ path, body, accept })?.status).toBe(status);
 });

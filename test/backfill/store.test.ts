@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Plan, splitSpan } from '../../src/backfill/plan.ts';
 import { Store } from '../../src/backfill/store.ts';
 import type { History } from '../../src/sources/history.ts';
@@ -27,62 +27,60 @@ function recordsIn(store: Store, span = ALL): unknown[] {
   return [...store.groups('machines', span)].flat();
 }
 
-describe('backfill/store', () => {
-  it('continues after a restart: plan, cursors, complete slices and problems', async () => {
-    const folder = newFolder();
-    {
-      using store = await Store.open(folder);
-      expect(store.plan()).toBeUndefined();
-      store.save(PLAN);
-      store.keep(FIRST, HISTORY, page('two', [['a', 1, 1]], 2));
-      store.keep(FIRST, HISTORY, page('three', [['a', 2, 2]], 1));
-      store.keep(SECOND, HISTORY, { ...page(null), ending: 'empty_pages' });
-    }
+it('continues after a restart: plan, cursors, complete slices and problems', async () => {
+  const folder = newFolder();
+  {
     using store = await Store.open(folder);
-    expect(store.plan()).toEqual(PLAN);
-    expect([FIRST, SECOND, THIRD].map((slice) => store.cursorOf(slice))).toEqual(['three', undefined, undefined]);
-    expect(store.left()).toEqual(
-      new Map([
-        [FIRST.id, 5],
-        [SECOND.id, 0],
-      ]),
-    );
-    expect(store.flaws()).toEqual({ bad: 3, endings: ['empty_pages'] });
-    expect(recordsIn(store)).toEqual([
-      ['a', 1, 1],
-      ['a', 2, 2],
-    ]);
-  });
+    expect(store.plan()).toBeUndefined();
+    store.save(PLAN);
+    store.keep(FIRST, HISTORY, page('two', [['a', 1, 1]], 2));
+    store.keep(FIRST, HISTORY, page('three', [['a', 2, 2]], 1));
+    store.keep(SECOND, HISTORY, { ...page(null), ending: 'empty_pages' });
+  }
+  using store = await Store.open(folder);
+  expect(store.plan()).toEqual(PLAN);
+  expect([FIRST, SECOND, THIRD].map((slice) => store.cursorOf(slice))).toEqual(['three', undefined, undefined]);
+  expect(store.left()).toEqual(
+    new Map([
+      [FIRST.id, 5],
+      [SECOND.id, 0],
+    ]),
+  );
+  expect(store.flaws()).toEqual({ bad: 3, endings: ['empty_pages'] });
+  expect(recordsIn(store)).toEqual([
+    ['a', 1, 1],
+    ['a', 2, 2],
+  ]);
+});
 
-  it('keeps all of a page and its cursor, or nothing', async () => {
-    const folder = newFolder();
-    {
-      using store = await Store.open(folder);
-      store.keep(FIRST, HISTORY, page('two', [['a', 1, 1]]));
-      const broken = page('three', [['a', 2, 2], null]);
-      expect(() => store.keep(FIRST, HISTORY, broken)).toThrow(TypeError);
-    }
+it('keeps all of a page and its cursor, or nothing', async () => {
+  const folder = newFolder();
+  {
     using store = await Store.open(folder);
-    expect(store.cursorOf(FIRST)).toBe('two');
-    expect(recordsIn(store)).toEqual([['a', 1, 1]]);
-  });
+    store.keep(FIRST, HISTORY, page('two', [['a', 1, 1]]));
+    const broken = page('three', [['a', 2, 2], null]);
+    expect(() => store.keep(FIRST, HISTORY, broken)).toThrow(TypeError);
+  }
+  using store = await Store.open(folder);
+  expect(store.cursorOf(FIRST)).toBe('two');
+  expect(recordsIn(store)).toEqual([['a', 1, 1]]);
+});
 
-  it('gives the records of a span by group and time, those of one time as they came', async () => {
-    const items = fc.array(fc.tuple(fc.constantFrom('b', 'a', 'ü', 'B'), fc.constantFrom(1, 2, 2.5, 3, 4), fc.nat()), {
-      maxLength: 30,
-    });
-    await fc.assert(
-      fc.asyncProperty(items, async (records) => {
-        using store = await Store.open(newFolder());
-        store.keep(FIRST, HISTORY, page('next', records));
-        const within = records.filter(([, at]) => at >= 2 && at < 4);
-        const byGroup = ['B', 'a', 'b', 'ü'].map((wanted) =>
-          within.filter(([group]) => group === wanted).toSorted(([, a], [, b]) => a - b),
-        );
-        const groups = [...store.groups('machines', { from: 2, to: 4 })];
-        expect(groups).toEqual(byGroup.filter(({ length }) => length > 0));
-      }),
-      { numRuns: 10 },
-    );
+it('gives the records of a span by group and time, those of one time as they came', async () => {
+  const items = fc.array(fc.tuple(fc.constantFrom('b', 'a', 'ü', 'B'), fc.constantFrom(1, 2, 2.5, 3, 4), fc.nat()), {
+    maxLength: 30,
   });
+  await fc.assert(
+    fc.asyncProperty(items, async (records) => {
+      using store = await Store.open(newFolder());
+      store.keep(FIRST, HISTORY, page('next', records));
+      const within = records.filter(([, at]) => at >= 2 && at < 4);
+      const byGroup = ['B', 'a', 'b', 'ü'].map((wanted) =>
+        within.filter(([group]) => group === wanted).toSorted(([, a], [, b]) => a - b),
+      );
+      const groups = [...store.groups('machines', { from: 2, to: 4 })];
+      expect(groups).toEqual(byGroup.filter(({ length }) => length > 0));
+    }),
+    { numRuns: 10 },
+  );
 });

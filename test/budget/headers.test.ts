@@ -5,106 +5,104 @@ import { NOW } from '../support/time/timing.ts';
 
 const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
 
-describe('budget/headers', () => {
-  it('reads the documented sample', () => {
-    expect(readHeaders(DOCUMENTED_HEADERS, NOW)).toEqual({
-      bucket: 'default',
-      limits: { second: 1, minute: 1000, hour: 1000, day: 1000, month: 1000 },
-      remaining: { second: 0, minute: 972, hour: 972, day: 972, month: 972 },
-      resetSeconds: 1,
-      validKey: true,
-    });
+it('reads the documented sample', () => {
+  expect(readHeaders(DOCUMENTED_HEADERS, NOW)).toEqual({
+    bucket: 'default',
+    limits: { second: 1, minute: 1000, hour: 1000, day: 1000, month: 1000 },
+    remaining: { second: 0, minute: 972, hour: 972, day: 972, month: 972 },
+    resetSeconds: 1,
+    validKey: true,
+  });
+});
+
+it('learns no window from the two headers of the fallback limiter, which name none', () => {
+  const observation = readHeaders({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' }, NOW);
+  expect(observation).toEqual({ ...SILENCE, resetSeconds: 1 });
+});
+
+it.each(['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'unlimited', '9'.repeat(16)])(
+  'reads the count %j as missing',
+  (text) => {
+    const headers = { 'x-ratelimit-limit-second': text, 'x-ratelimit-remaining-second': text };
+    expect(readHeaders(headers, NOW)).toEqual(SILENCE);
+  },
+);
+
+it('takes the first of a repeated header, and no value from an empty list', () => {
+  const headers = { 'x-ratelimit-limit-second': ['2', '5'], 'ratelimit-bucket': [' app ', 'default'] };
+  expect(readHeaders(headers, NOW)).toEqual({ ...SILENCE, bucket: 'app', limits: { second: 2 } });
+  expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
+});
+
+it('keeps at most 32 letters, digits, _ and - of the name of a bucket', () => {
+  const named = (text: string): string | undefined => readHeaders({ 'ratelimit-bucket': text }, NOW).bucket;
+  expect(named(`v1:a b\u0007\u202e_-${'x'.repeat(99)}`)).toBe(`v1ab_-${'x'.repeat(26)}`);
+  for (const text of ['\u202e', '::', ':constructor', '__proto__']) expect(named(text)).toBeUndefined();
+});
+
+it.each([
+  ['true', true],
+  ['false', false],
+  ['', undefined],
+])('reads the key flag %j as %j', (text, flag) => {
+  expect(readHeaders({ 'ratelimit-validapikey': text }, NOW).validKey).toBe(flag);
+});
+
+describe('the wait', () => {
+  const inTenSeconds = new Date(NOW + 10_000).toUTCString();
+
+  it.each([
+    [{ 'ratelimit-reset': '36644' }, 36_644],
+    [{ 'retry-after': '7' }, 7],
+    [{ 'retry-after': inTenSeconds }, 10],
+    [{ 'ratelimit-reset': '3', 'retry-after': '60' }, 60],
+    [{ 'ratelimit-reset': '60', 'retry-after': '3' }, 60],
+    [{ 'ratelimit-reset': 'soon', 'retry-after': '3' }, 3],
+  ])('%j is %d s', (headers, seconds) => {
+    expect(readHeaders(headers, NOW).resetSeconds).toBe(seconds);
   });
 
-  it('learns no window from the two headers of the fallback limiter, which name none', () => {
-    const observation = readHeaders({ 'ratelimit-limit': '20', 'ratelimit-reset': '1' }, NOW);
-    expect(observation).toEqual({ ...SILENCE, resetSeconds: 1 });
-  });
-
-  it.each(['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'unlimited', '9'.repeat(16)])(
-    'reads the count %j as missing',
+  it.each(['', '-5', 'soon', '1e3', 'Infinity', '2026-12-01T00:00:00Z', 'Xxx, 99 Yyy 2026', String(32 * 86_400 + 1)])(
+    '%j counts as missing',
     (text) => {
-      const headers = { 'x-ratelimit-limit-second': text, 'x-ratelimit-remaining-second': text };
-      expect(readHeaders(headers, NOW)).toEqual(SILENCE);
+      expect(readHeaders({ 'ratelimit-reset': text, 'retry-after': text }, NOW).resetSeconds).toBeUndefined();
     },
   );
 
-  it('takes the first of a repeated header, and no value from an empty list', () => {
-    const headers = { 'x-ratelimit-limit-second': ['2', '5'], 'ratelimit-bucket': [' app ', 'default'] };
-    expect(readHeaders(headers, NOW)).toEqual({ ...SILENCE, bucket: 'app', limits: { second: 2 } });
-    expect(readHeaders({ 'x-ratelimit-limit-second': [] }, NOW)).toEqual(SILENCE);
+  it('a date in the past or over 32 days ahead counts as missing', () => {
+    for (const ms of [-1_000, 33 * 86_400_000]) {
+      const date = new Date(NOW + ms).toUTCString();
+      expect(readHeaders({ 'retry-after': date }, NOW).resetSeconds).toBeUndefined();
+    }
+  });
+});
+
+it('a wait that is a date is by the clock of the service, whatever our clock says', () => {
+  const headers = { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 10_000).toUTCString() };
+  for (const ms of [-9_000_000, 0, 9_000_000]) expect(readHeaders(headers, NOW + ms).resetSeconds).toBe(10);
+  expect(readHeaders({ ...headers, date: 'today' }, NOW).resetSeconds).toBe(10);
+});
+
+describe('revocation', () => {
+  const zeros = Object.fromEntries(
+    Object.keys(DOCUMENTED_HEADERS).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
+  );
+
+  it('is a 429 with every limit 0', () => {
+    expect(Object.keys(zeros)).toHaveLength(5);
+    expect(isRevoked(429, { ...DOCUMENTED_HEADERS, ...zeros, 'retry-after': '36644' })).toBe(true);
   });
 
-  it('keeps at most 32 letters, digits, _ and - of the name of a bucket', () => {
-    const named = (text: string): string | undefined => readHeaders({ 'ratelimit-bucket': text }, NOW).bucket;
-    expect(named(`v1:a b\u0007\u202e_-${'x'.repeat(99)}`)).toBe(`v1ab_-${'x'.repeat(26)}`);
-    for (const text of ['\u202e', '::', ':constructor', '__proto__']) expect(named(text)).toBeUndefined();
+  it('needs only the limits that are present to be 0, and at least one', () => {
+    expect(isRevoked(429, { 'x-ratelimit-limit-hour': '0' })).toBe(true);
+    expect(isRevoked(429, {})).toBe(false);
+    expect(isRevoked(429, { 'ratelimit-limit': '0', 'ratelimit-reset': '0' })).toBe(false);
+    expect(isRevoked(429, { 'x-ratelimit-limit-hour': '' })).toBe(false);
   });
 
-  it.each([
-    ['true', true],
-    ['false', false],
-    ['', undefined],
-  ])('reads the key flag %j as %j', (text, flag) => {
-    expect(readHeaders({ 'ratelimit-validapikey': text }, NOW).validKey).toBe(flag);
-  });
-
-  describe('the wait', () => {
-    const inTenSeconds = new Date(NOW + 10_000).toUTCString();
-
-    it.each([
-      [{ 'ratelimit-reset': '36644' }, 36_644],
-      [{ 'retry-after': '7' }, 7],
-      [{ 'retry-after': inTenSeconds }, 10],
-      [{ 'ratelimit-reset': '3', 'retry-after': '60' }, 60],
-      [{ 'ratelimit-reset': '60', 'retry-after': '3' }, 60],
-      [{ 'ratelimit-reset': 'soon', 'retry-after': '3' }, 3],
-    ])('%j is %d s', (headers, seconds) => {
-      expect(readHeaders(headers, NOW).resetSeconds).toBe(seconds);
-    });
-
-    it.each(['', '-5', 'soon', '1e3', 'Infinity', '2026-12-01T00:00:00Z', 'Xxx, 99 Yyy 2026', String(32 * 86_400 + 1)])(
-      '%j counts as missing',
-      (text) => {
-        expect(readHeaders({ 'ratelimit-reset': text, 'retry-after': text }, NOW).resetSeconds).toBeUndefined();
-      },
-    );
-
-    it('a date in the past or over 32 days ahead counts as missing', () => {
-      for (const ms of [-1_000, 33 * 86_400_000]) {
-        const date = new Date(NOW + ms).toUTCString();
-        expect(readHeaders({ 'retry-after': date }, NOW).resetSeconds).toBeUndefined();
-      }
-    });
-  });
-
-  it('a wait that is a date is by the clock of the service, whatever our clock says', () => {
-    const headers = { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 10_000).toUTCString() };
-    for (const ms of [-9_000_000, 0, 9_000_000]) expect(readHeaders(headers, NOW + ms).resetSeconds).toBe(10);
-    expect(readHeaders({ ...headers, date: 'today' }, NOW).resetSeconds).toBe(10);
-  });
-
-  describe('revocation', () => {
-    const zeros = Object.fromEntries(
-      Object.keys(DOCUMENTED_HEADERS).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
-    );
-
-    it('is a 429 with every limit 0', () => {
-      expect(Object.keys(zeros)).toHaveLength(5);
-      expect(isRevoked(429, { ...DOCUMENTED_HEADERS, ...zeros, 'retry-after': '36644' })).toBe(true);
-    });
-
-    it('needs only the limits that are present to be 0, and at least one', () => {
-      expect(isRevoked(429, { 'x-ratelimit-limit-hour': '0' })).toBe(true);
-      expect(isRevoked(429, {})).toBe(false);
-      expect(isRevoked(429, { 'ratelimit-limit': '0', 'ratelimit-reset': '0' })).toBe(false);
-      expect(isRevoked(429, { 'x-ratelimit-limit-hour': '' })).toBe(false);
-    });
-
-    it('is not a 429 with any limit left, nor another status', () => {
-      expect(isRevoked(429, { ...zeros, 'x-ratelimit-limit-second': '1' })).toBe(false);
-      expect(isRevoked(429, DOCUMENTED_HEADERS)).toBe(false);
-      for (const status of [200, 401, 403, 500]) expect(isRevoked(status, zeros)).toBe(false);
-    });
+  it('is not a 429 with any limit left, nor another status', () => {
+    expect(isRevoked(429, { ...zeros, 'x-ratelimit-limit-second': '1' })).toBe(false);
+    expect(isRevoked(429, DOCUMENTED_HEADERS)).toBe(false);
+    for (const status of [200, 401, 403, 500]) expect(isRevoked(status, zeros)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger } from '../../src/budget/ledger.ts';
 import { check } from '../../src/commands/check.ts';
@@ -23,48 +23,46 @@ async function limitsWith(ledger: Ledger): Promise<string> {
   return text.slice(text.indexOf('Limits: '), text.indexOf('\n\nsource '));
 }
 
-describe('commands/check', () => {
-  it('tells what does not work as intended apart from mistakes', async () => {
-    const warnings = [{ place: 'config.yaml', line: 2, path: 'machines.expected[0]', message: 'made up' }];
-    expect(await checkWith(emptyLedger(), warnings)).toMatch(
-      /^The configuration is valid\.\nWarning: config\.yaml:2: machines\.expected\[0\]: made up\n/,
-    );
-  });
+it('tells what does not work as intended apart from mistakes', async () => {
+  const warnings = [{ place: 'config.yaml', line: 2, path: 'machines.expected[0]', message: 'made up' }];
+  expect(await checkWith(emptyLedger(), warnings)).toMatch(
+    /^The configuration is valid\.\nWarning: config\.yaml:2: machines\.expected\[0\]: made up\n/,
+  );
+});
 
-  it('says that serve would not start in a state directory that cannot be made', async () => {
-    const [config, file] = [defaultConfig(), join(temporaryFolder(), 'file')];
-    writeFileSync(file, '');
-    const given = { key: 'key', log: jsonLogger('error'), warnings: [], now: 0 };
-    const text = await check({
-      ...given,
-      config: { ...config, state: { dir: join(file, 'state'), redis: undefined } },
-    });
-    expect(text).toContain(`Warning: serve would not start: the state directory ${file}/state cannot be used: `);
+it('says that serve would not start in a state directory that cannot be made', async () => {
+  const [config, file] = [defaultConfig(), join(temporaryFolder(), 'file')];
+  writeFileSync(file, '');
+  const given = { key: 'key', log: jsonLogger('error'), warnings: [], now: 0 };
+  const text = await check({
+    ...given,
+    config: { ...config, state: { dir: join(file, 'state'), redis: undefined } },
   });
+  expect(text).toContain(`Warning: serve would not start: the state directory ${file}/state cannot be used: `);
+});
 
-  it('says of a start that got no answer that nothing is known', async () => {
-    expect(await limitsWith(emptyLedger())).toBe(
-      'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +
-        '  90 % for this exporter: 77760 requests a day.',
-    );
-  });
+it('says of a start that got no answer that nothing is known', async () => {
+  expect(await limitsWith(emptyLedger())).toBe(
+    'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +
+      '  90 % for this exporter: 77760 requests a day.',
+  );
+});
 
-  it('warns if the service has refused this key, and not if it was another one', async () => {
-    const ledger = emptyLedger();
-    const refused = { ...ledger.key, standing: 'revoked', fingerprint: fingerprintOf('key') } as const;
-    const warning = 'Warning: key: access is revoked (trial over or subscription cancelled). Renew';
-    expect(await checkWith({ ...ledger, key: refused })).toContain(warning);
-    expect(await checkWith({ ...ledger, key: { ...refused, fingerprint: 'other' } })).not.toContain('Warning');
-  });
+it('warns if the service has refused this key, and not if it was another one', async () => {
+  const ledger = emptyLedger();
+  const refused = { ...ledger.key, standing: 'revoked', fingerprint: fingerprintOf('key') } as const;
+  const warning = 'Warning: key: access is revoked (trial over or subscription cancelled). Renew';
+  expect(await checkWith({ ...ledger, key: refused })).toContain(warning);
+  expect(await checkWith({ ...ledger, key: { ...refused, fingerprint: 'other' } })).not.toContain('Warning');
+});
 
-  it('says where the limits come from if the service has answered, with and without limits', async () => {
-    const ledger = emptyLedger();
-    const key = { ...ledger.key, standing: 'valid' } as const;
-    expect(await limitsWith({ ...ledger, key })).toMatch(/^Limits: not reported by the service, 1 request per second/);
-    const buckets = { '': { ...EMPTY_BUCKET, limits: { second: 2 }, remaining: { second: 0 } } };
-    expect(await limitsWith({ ...ledger, key, buckets })).toBe(
-      'Limits: as last reported to the exporter.\n' +
-        '  bucket (name not known yet): 2 per second; 90 % for this exporter: 155520 requests a day.',
-    );
-  });
+it('says where the limits come from if the service has answered, with and without limits', async () => {
+  const ledger = emptyLedger();
+  const key = { ...ledger.key, standing: 'valid' } as const;
+  expect(await limitsWith({ ...ledger, key })).toMatch(/^Limits: not reported by the service, 1 request per second/);
+  const buckets = { '': { ...EMPTY_BUCKET, limits: { second: 2 }, remaining: { second: 0 } } };
+  expect(await limitsWith({ ...ledger, key, buckets })).toBe(
+    'Limits: as last reported to the exporter.\n' +
+      '  bucket (name not known yet): 2 per second; 90 % for this exporter: 155520 requests a day.',
+  );
 });

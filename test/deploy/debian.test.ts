@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/files/files.ts';
 
 const STATE = 'var/lib/beaconchain-exporter';
@@ -34,34 +34,32 @@ const activeAfter = (times: number): Record<string, string> => ({
   systemctl: `case "$*" in *is-active*) [ ! -e $root/log ] || { echo asked >> $root/log; [ $(wc -l < $root/log) -le ${times + 1} ]; } ;; esac`,
 });
 
-describe('deploy/debian', () => {
-  it('an installation says where the key goes and what to start, until there is one', () => {
-    const next = `beaconchain-exporter: write your API key into /${KEY}, then: systemctl start beaconchain-exporter\n`;
-    const off = { systemctl: 'case "$*" in *is-active*) exit 3 ;; esac' };
-    expect(makeHost('', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: next, stderr: '' });
-    expect(makeHost('key', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: '', stderr: '' });
-  });
+it('an installation says where the key goes and what to start, until there is one', () => {
+  const next = `beaconchain-exporter: write your API key into /${KEY}, then: systemctl start beaconchain-exporter\n`;
+  const off = { systemctl: 'case "$*" in *is-active*) exit 3 ;; esac' };
+  expect(makeHost('', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: next, stderr: '' });
+  expect(makeHost('key', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: '', stderr: '' });
+});
 
-  it('an upgrade fails if what ran before is not active five seconds after its restart, and says where to look', () => {
-    expect(makeHost('key', activeAfter(5)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({ status: 0 });
-    for (const times of [0, 4])
-      expect(makeHost('key', activeAfter(times)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/^beaconchain-exporter does not start any more: journalctl -u /),
-      });
-  });
+it('an upgrade fails if what ran before is not active five seconds after its restart, and says where to look', () => {
+  expect(makeHost('key', activeAfter(5)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({ status: 0 });
+  for (const times of [0, 4])
+    expect(makeHost('key', activeAfter(times)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^beaconchain-exporter does not start any more: journalctl -u /),
+    });
+});
 
-  it('a purge empties the folder of the state if it is a mount point, which cannot be removed', () => {
-    const busy = 'while [ $# -gt 1 ]; do shift; done; find "$1" -mindepth 1 -delete; echo busy >&2; exit 1';
-    for (const [programs, left] of [
-      [{}, []],
-      [{ rm: busy }, ['beaconchain-exporter']],
-    ] as const) {
-      const { root, run } = makeHost('', programs);
-      expect(run('postrm', 'purge')).toMatchObject({ status: 0 });
-      expect(readdirSync(join(root, 'var/lib'))).toEqual(left);
-      expect(left.flatMap(() => readdirSync(join(root, STATE)))).toEqual([]);
-    }
-    expect(makeHost('', { rm: 'exit 1' }).run('postrm', 'purge').status).toBe(1);
-  });
+it('a purge empties the folder of the state if it is a mount point, which cannot be removed', () => {
+  const busy = 'while [ $# -gt 1 ]; do shift; done; find "$1" -mindepth 1 -delete; echo busy >&2; exit 1';
+  for (const [programs, left] of [
+    [{}, []],
+    [{ rm: busy }, ['beaconchain-exporter']],
+  ] as const) {
+    const { root, run } = makeHost('', programs);
+    expect(run('postrm', 'purge')).toMatchObject({ status: 0 });
+    expect(readdirSync(join(root, 'var/lib'))).toEqual(left);
+    expect(left.flatMap(() => readdirSync(join(root, STATE)))).toEqual([]);
+  }
+  expect(makeHost('', { rm: 'exit 1' }).run('postrm', 'purge').status).toBe(1);
 });

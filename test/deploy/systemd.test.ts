@@ -21,59 +21,57 @@ function exposure(file: string): ToolRun {
   return runTool(SYSTEMD_ANALYZE, ['security', '--offline=true', '--no-pager', '--threshold=15', file]);
 }
 
-describe('deploy/systemd', () => {
-  describe.skipIf(areMissing(SYSTEMD_ANALYZE))('the unit', () => {
-    it('is what systemd understands', () => {
-      expect(verify(UNIT)).toMatchObject({ status: 0, stderr: '' });
-    });
-
-    // 1.1 by systemd 252; each version weighs a little differently.
-    it('is exposed 1.5 at most', () => {
-      expect(exposure(UNIT).status).toBe(0);
-      const file = join(temporaryFolder(), NAME);
-      writeFileSync(file, text.replaceAll(/^SystemCallFilter=.*$/gm, ''));
-      expect(exposure(file).status).not.toBe(0);
-    });
+describe.skipIf(areMissing(SYSTEMD_ANALYZE))('the unit', () => {
+  it('is what systemd understands', () => {
+    expect(verify(UNIT)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  // Debian's minimal image has no program `kill`.
-  it('a reload needs no program but the shell', async () => {
-    const [, line = ''] = /^ExecReload=(.*kill.*)$/m.exec(text) ?? [];
-    const [program = '', ...words] = line.match(/'[^']*'|\S+/g) ?? [];
-    expect(program).toBe('/bin/sh');
-    const service = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)']);
-    onTestFinished(() => void service.kill('SIGKILL'));
-    await once(service, 'spawn');
-    const env = { MAINPID: String(service.pid), PATH: '/nowhere' };
-    const args = words.map((word) => word.replaceAll("'", ''));
-    expect(spawnSync(program, args, { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-    expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
+  // 1.1 by systemd 252; each version weighs a little differently.
+  it('is exposed 1.5 at most', () => {
+    expect(exposure(UNIT).status).toBe(0);
+    const file = join(temporaryFolder(), NAME);
+    writeFileSync(file, text.replaceAll(/^SystemCallFilter=.*$/gm, ''));
+    expect(exposure(file).status).not.toBe(0);
   });
+});
 
-  it('is given up if each start is refused within five seconds', () => {
-    const number = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(text)?.[1]);
-    const seconds = 60 * number('StartLimitIntervalSec');
-    expect(number('StartLimitBurst') * (number('RestartSec') + 5)).toBeLessThanOrEqual(seconds);
-  });
+// Debian's minimal image has no program `kill`.
+it('a reload needs no program but the shell', async () => {
+  const [, line = ''] = /^ExecReload=(.*kill.*)$/m.exec(text) ?? [];
+  const [program = '', ...words] = line.match(/'[^']*'|\S+/g) ?? [];
+  expect(program).toBe('/bin/sh');
+  const service = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)']);
+  onTestFinished(() => void service.kill('SIGKILL'));
+  await once(service, 'spawn');
+  const env = { MAINPID: String(service.pid), PATH: '/nowhere' };
+  const args = words.map((word) => word.replaceAll("'", ''));
+  expect(spawnSync(program, args, { env, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+  expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
+});
 
-  it('a reload checks the configuration first, of the file with which the service was started', () => {
-    const [first = '', second = ''] = [...text.matchAll(/^ExecReload=(.+)$/gm)].map(([, line]) => line);
-    const [file] = /--config\.file=\S+/.exec(text.match(/^ExecStart=.*$/m)?.[0] ?? '') ?? [];
-    expect(first).toContain(`'exec beaconchain-exporter check ${file} > /dev/null'`);
-    expect(second).toContain('kill -HUP');
-  });
+it('is given up if each start is refused within five seconds', () => {
+  const number = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(text)?.[1]);
+  const seconds = 60 * number('StartLimitIntervalSec');
+  expect(number('StartLimitBurst') * (number('RestartSec') + 5)).toBeLessThanOrEqual(seconds);
+});
 
-  it('the configuration finds the key beside it, and the state where the unit puts it', async () => {
-    const file = join(temporaryFolder(), 'config.yaml');
-    copyFileSync('deploy/systemd/config.yaml', file);
-    writeFileSync(join(file, '../api-key'), 'secret\n');
-    const { config, key } = await loadConfig({ file, env: {} });
-    expect(key).toBe('secret');
-    expect(config.state.dir).toBe(`/var/lib/${/^StateDirectory=(.+)$/m.exec(text)?.[1]}`);
-  });
+it('a reload checks the configuration first, of the file with which the service was started', () => {
+  const [first = '', second = ''] = [...text.matchAll(/^ExecReload=(.+)$/gm)].map(([, line]) => line);
+  const [file] = /--config\.file=\S+/.exec(text.match(/^ExecStart=.*$/m)?.[0] ?? '') ?? [];
+  expect(first).toContain(`'exec beaconchain-exporter check ${file} > /dev/null'`);
+  expect(second).toContain('kill -HUP');
+});
 
-  it('the user of the unit is made by the sysusers file', () => {
-    const [, user] = /^User=(.+)$/m.exec(text) ?? [];
-    expect(readFileSync('deploy/systemd/sysusers.conf', 'utf8')).toContain(`\nu ${user} - `);
-  });
+it('the configuration finds the key beside it, and the state where the unit puts it', async () => {
+  const file = join(temporaryFolder(), 'config.yaml');
+  copyFileSync('deploy/systemd/config.yaml', file);
+  writeFileSync(join(file, '../api-key'), 'secret\n');
+  const { config, key } = await loadConfig({ file, env: {} });
+  expect(key).toBe('secret');
+  expect(config.state.dir).toBe(`/var/lib/${/^StateDirectory=(.+)$/m.exec(text)?.[1]}`);
+});
+
+it('the user of the unit is made by the sysusers file', () => {
+  const [, user] = /^User=(.+)$/m.exec(text) ?? [];
+  expect(readFileSync('deploy/systemd/sysusers.conf', 'utf8')).toContain(`\nu ${user} - `);
 });

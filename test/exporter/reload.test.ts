@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Settings } from '../../src/exporter/settings.ts';
 import { publicKeyOf } from '../../src/sandbox/validator.ts';
 import { ConfigFile } from '../../src/sources/registry.ts';
@@ -95,117 +95,111 @@ async function start(world: { machines?: number } = {}) {
   };
 }
 
-describe('exporter/reload', () => {
-  it.each([false, true])(
-    'every source is polled as without it under a reload each 900 ms, changed each time: %s',
-    async (changes) => {
-      const world = await start();
-      await world.storm(900, 2.5 * MINUTE, (i) => {
-        if (changes) world.configure(ALTERNATING[i % 2] ?? {});
-      });
-      expect(world.shown().value('beaconchain_source_failures_total')).toBe(0);
-      for (const source of SOURCES) expect(world.shown().value('beaconchain_source_up', source), source).toBe(1);
-      expect(world.polls('machines')).toBeGreaterThanOrEqual(2);
-      expect(world.polls('slashings')).toBeGreaterThanOrEqual(2);
-      expect(world.polls('daily_returns')).toBe(1);
-    },
-  );
-
-  it('shows the external URL that it read, and none if there is none', async () => {
-    const { configure, reload, shown } = await start();
-    for (const external_url of ['https://a.example/b', 'http://c.example', null]) {
-      configure({ web: { external_url } });
-      await reload();
-      const urls = shown()
-        .of('beaconchain_exporter_external_url_info')
-        .map(({ labels }) => labels['url']);
-      expect(urls).toEqual(external_url === null ? [] : [external_url]);
-    }
-  });
-
-  it('shows a new public key in every family as soon as its index is known', async () => {
+it.each([false, true])(
+  'every source is polled as without it under a reload each 900 ms, changed each time: %s',
+  async (changes) => {
     const world = await start();
-    const key = publicKeyOf(world.service.sandbox.chains.mainnet, 100);
-    const slashings = { interval: '12h' };
-    world.configure({ slashings });
-    await world.reload();
-    await world.clock.advance(5 * MINUTE);
-    world.configure({ slashings, validators: { watch: [100, key] } });
-    await world.reload();
-    const watched = () =>
-      world
-        .shown()
-        .of('beaconchain_watched_validators')
-        .map(({ value }) => value);
-    expect(watched()).toEqual([2]);
-    await world.clock.advance(MINUTE);
-    expect(watched()).toEqual([1]);
-  });
-
-  it('a stop waits for the reload that has begun, and for no other', async () => {
-    const world = await start();
-    const first = world.exporter.reload();
-    await world.clock.advance(0);
-    const second = world.exporter.reload();
-    await settled(world.clock, world.exporter.stop());
-    expect(await first).toBeUndefined();
-    expect(await second).toBe('stopping');
-    expect(world.readings()).toBe(1);
-  });
-
-  it('another key is used from the next request on, and requests in flight with the previous one do not fail', async () => {
-    const world = await start({ machines: 100 });
-    await world.clock.advance(5_000);
-    const asked = world.service.requests.length;
-    world.configure({}, 'another-key');
-    expect(await world.reload()).toBeUndefined();
-    await world.clock.advance(5_000);
-    const keys = world.service.requests
-      .slice(asked)
-      .map(({ headers }) => headers['authorization'] ?? headers['apikey']);
-    expect(keys.length).toBeGreaterThan(0);
-    for (const key of keys) expect(key).toContain('another-key');
-    expect(world.shown().of('beaconchain_api_key_valid')).toMatchObject([{ value: 0 }]);
-    world.configure({});
-    await world.reload();
-    await world.clock.advance(2 * MINUTE);
+    await world.storm(900, 2.5 * MINUTE, (i) => {
+      if (changes) world.configure(ALTERNATING[i % 2] ?? {});
+    });
+    expect(world.shown().value('beaconchain_source_failures_total')).toBe(0);
     for (const source of SOURCES) expect(world.shown().value('beaconchain_source_up', source), source).toBe(1);
-  });
+    expect(world.polls('machines')).toBeGreaterThanOrEqual(2);
+    expect(world.polls('slashings')).toBeGreaterThanOrEqual(2);
+    expect(world.polls('daily_returns')).toBe(1);
+  },
+);
 
-  it('no second is exceeded, whatever is changed how often', async () => {
-    const world = await start({ machines: 100 });
-    await world.storm(300, MINUTE, (i) =>
-      world.configure({ ...ALTERNATING[i % 2] }, i % 5 === 4 ? 'another-key' : KEY),
-    );
-    const refused = world
+it('shows the external URL that it read, and none if there is none', async () => {
+  const { configure, reload, shown } = await start();
+  for (const external_url of ['https://a.example/b', 'http://c.example', null]) {
+    configure({ web: { external_url } });
+    await reload();
+    const urls = shown()
+      .of('beaconchain_exporter_external_url_info')
+      .map(({ labels }) => labels['url']);
+    expect(urls).toEqual(external_url === null ? [] : [external_url]);
+  }
+});
+
+it('shows a new public key in every family as soon as its index is known', async () => {
+  const world = await start();
+  const key = publicKeyOf(world.service.sandbox.chains.mainnet, 100);
+  const slashings = { interval: '12h' };
+  world.configure({ slashings });
+  await world.reload();
+  await world.clock.advance(5 * MINUTE);
+  world.configure({ slashings, validators: { watch: [100, key] } });
+  await world.reload();
+  const watched = () =>
+    world
       .shown()
-      .of('beaconchain_api_request_failures_total')
-      .filter(({ labels, value }) => labels['reason'] === 'rate_limited' && value > 0);
-    expect(refused).toEqual([]);
-    expect(world.service.requests.length).toBeGreaterThan(15);
-  });
+      .of('beaconchain_watched_validators')
+      .map(({ value }) => value);
+  expect(watched()).toEqual([2]);
+  await world.clock.advance(MINUTE);
+  expect(watched()).toEqual([1]);
+});
 
-  it('revoked access is asked about once, by the first reload ten minutes later, also without a change', async () => {
-    const world = await start();
-    await world.clock.advance(MINUTE);
-    world.service.sandbox.account.isRevoked = true;
-    const before = world.service.requests.length;
-    while (world.service.requests.length === before) await world.clock.advance(1_000);
-    const asked = before + 1;
-    await world.storm(10_000, 9 * MINUTE);
-    expect(world.service.requests.length).toBe(asked);
-    await world.storm(10_000, 2 * MINUTE);
-    expect(world.service.requests.length).toBe(asked + 1);
-    await world.storm(10_000, 7 * MINUTE);
-    expect(world.service.requests.length).toBe(asked + 1);
-  });
+it('a stop waits for the reload that has begun, and for no other', async () => {
+  const world = await start();
+  const first = world.exporter.reload();
+  await world.clock.advance(0);
+  const second = world.exporter.reload();
+  await settled(world.clock, world.exporter.stop());
+  expect(await first).toBeUndefined();
+  expect(await second).toBe('stopping');
+  expect(world.readings()).toBe(1);
+});
 
-  it('files that cannot be read are given up after ten seconds', async () => {
-    const world = await start();
-    world.hang();
-    const before = world.clock.monotonic();
-    expect(await world.reload()).toBe('the files could not be read within 10 s');
-    expect(world.clock.monotonic() - before).toBeLessThan(11_000);
-    expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
-  });
+it('another key is used from the next request on, and requests in flight with the previous one do not fail', async () => {
+  const world = await start({ machines: 100 });
+  await world.clock.advance(5_000);
+  const asked = world.service.requests.length;
+  world.configure({}, 'another-key');
+  expect(await world.reload()).toBeUndefined();
+  await world.clock.advance(5_000);
+  const keys = world.service.requests.slice(asked).map(({ headers }) => headers['authorization'] ?? headers['apikey']);
+  expect(keys.length).toBeGreaterThan(0);
+  for (const key of keys) expect(key).toContain('another-key');
+  expect(world.shown().of('beaconchain_api_key_valid')).toMatchObject([{ value: 0 }]);
+  world.configure({});
+  await world.reload();
+  await world.clock.advance(2 * MINUTE);
+  for (const source of SOURCES) expect(world.shown().value('beaconchain_source_up', source), source).toBe(1);
+});
+
+it('no second is exceeded, whatever is changed how often', async () => {
+  const world = await start({ machines: 100 });
+  await world.storm(300, MINUTE, (i) => world.configure({ ...ALTERNATING[i % 2] }, i % 5 === 4 ? 'another-key' : KEY));
+  const refused = world
+    .shown()
+    .of('beaconchain_api_request_failures_total')
+    .filter(({ labels, value }) => labels['reason'] === 'rate_limited' && value > 0);
+  expect(refused).toEqual([]);
+  expect(world.service.requests.length).toBeGreaterThan(15);
+});
+
+it('revoked access is asked about once, by the first reload ten minutes later, also without a change', async () => {
+  const world = await start();
+  await world.clock.advance(MINUTE);
+  world.service.sandbox.account.isRevoked = true;
+  const before = world.service.requests.length;
+  while (world.service.requests.length === before) await world.clock.advance(1_000);
+  const asked = before + 1;
+  await world.storm(10_000, 9 * MINUTE);
+  expect(world.service.requests.length).toBe(asked);
+  await world.storm(10_000, 2 * MINUTE);
+  expect(world.service.requests.length).toBe(asked + 1);
+  await world.storm(10_000, 7 * MINUTE);
+  expect(world.service.requests.length).toBe(asked + 1);
+});
+
+it('files that cannot be read are given up after ten seconds', async () => {
+  const world = await start();
+  world.hang();
+  const before = world.clock.monotonic();
+  expect(await world.reload()).toBe('the files could not be read within 10 s');
+  expect(world.clock.monotonic() - before).toBeLessThan(11_000);
+  expect(world.shown().value('beaconchain_exporter_config_last_reload_successful')).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { emptyLedger, withKey } from '../../src/budget/ledger.ts';
 import { fingerprintOf, NO_DOCUMENTS } from '../../src/exporter/state.ts';
 import { LeaseLost, type Replica, type ReplicaEvents } from '../../src/toolkit/state/replica.ts';
@@ -71,78 +71,76 @@ async function setUp(ledger: unknown = undefined, isReplica = true) {
   };
 }
 
-describe('exporter/roles', () => {
-  it('polls once it leads, and when it does not, it polls no more and shows so at once', async () => {
-    const { clock, shown, requests, lead, lapse } = await setUp();
-    await clock.advance(5 * MINUTE);
-    expect(requests()).toBe(0);
-    lead();
-    await clock.advance(1_000);
-    // The replica that led before may have used this second.
-    expect(requests()).toBe(0);
-    // Long before the next rendering that nothing causes.
-    await clock.advance(5 * MINUTE + 2_000);
-    const led = requests();
-    expect(led).toBeGreaterThan(0);
-    lapse();
-    await clock.advance(1_000);
-    expect(shown()).toContain('beaconchain_exporter_leader 0\n');
-    await clock.advance(5 * MINUTE);
-    expect(requests()).toBe(led);
-  });
+it('polls once it leads, and when it does not, it polls no more and shows so at once', async () => {
+  const { clock, shown, requests, lead, lapse } = await setUp();
+  await clock.advance(5 * MINUTE);
+  expect(requests()).toBe(0);
+  lead();
+  await clock.advance(1_000);
+  // The replica that led before may have used this second.
+  expect(requests()).toBe(0);
+  // Long before the next rendering that nothing causes.
+  await clock.advance(5 * MINUTE + 2_000);
+  const led = requests();
+  expect(led).toBeGreaterThan(0);
+  lapse();
+  await clock.advance(1_000);
+  expect(shown()).toContain('beaconchain_exporter_leader 0\n');
+  await clock.advance(5 * MINUTE);
+  expect(requests()).toBe(led);
+});
 
-  it('writes the whole ledger when it stops, if it leads', async () => {
-    const { clock, exporter, written, lead } = await setUp();
-    lead();
-    await clock.advance(MINUTE);
-    const mayLack = (): boolean => JSON.stringify(written.get('ledger')).includes('lacksMs');
-    expect(mayLack()).toBe(true);
-    await exporter.stop();
-    expect(mayLack()).toBe(false);
-  });
+it('writes the whole ledger when it stops, if it leads', async () => {
+  const { clock, exporter, written, lead } = await setUp();
+  lead();
+  await clock.advance(MINUTE);
+  const mayLack = (): boolean => JSON.stringify(written.get('ledger')).includes('lacksMs');
+  expect(mayLack()).toBe(true);
+  await exporter.stop();
+  expect(mayLack()).toBe(false);
+});
 
-  it('shows what the next leader wrote while its own last value was still being written', async () => {
-    const { clock, shown, writing, lead, lapse, follow } = await setUp();
-    const { promise, reject } = Promise.withResolvers<void>();
-    lead();
-    await clock.advance(500);
-    writing.gate = promise;
-    await clock.advance(MINUTE);
-    lapse();
-    const days = { failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW };
-    follow('daily_returns-mainnet', { value: {}, reads: { days }, refusals: {}, leftOut: [] });
-    reject(new LeaseLost());
-    await clock.advance(MINUTE);
-    expect(shown()).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
-  });
+it('shows what the next leader wrote while its own last value was still being written', async () => {
+  const { clock, shown, writing, lead, lapse, follow } = await setUp();
+  const { promise, reject } = Promise.withResolvers<void>();
+  lead();
+  await clock.advance(500);
+  writing.gate = promise;
+  await clock.advance(MINUTE);
+  lapse();
+  const days = { failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW };
+  follow('daily_returns-mainnet', { value: {}, reads: { days }, refusals: {}, leftOut: [] });
+  reject(new LeaseLost());
+  await clock.advance(MINUTE);
+  expect(shown()).toContain('beaconchain_source_up{source="daily_returns",chain="mainnet"} 1\n');
+});
 
-  it.each([
-    ['start', false],
-    ['takeover', true],
-  ])('asks nothing after a %s soon after access was revoked, and says why', async (_, isReplica) => {
-    const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
-    const since = NOW + MINUTE;
-    const key = { ...ledger.key, standing: 'revoked', since };
-    const { clock, requests, lead, said } = await setUp({ ...ledger, key }, isReplica);
-    await clock.advance(12 * MINUTE);
-    lead();
-    await clock.advance(5 * MINUTE);
-    expect(requests()).toBe(0);
-    expect(said('access is revoked')).toBe(1);
-  });
+it.each([
+  ['start', false],
+  ['takeover', true],
+])('asks nothing after a %s soon after access was revoked, and says why', async (_, isReplica) => {
+  const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
+  const since = NOW + MINUTE;
+  const key = { ...ledger.key, standing: 'revoked', since };
+  const { clock, requests, lead, said } = await setUp({ ...ledger, key }, isReplica);
+  await clock.advance(12 * MINUTE);
+  lead();
+  await clock.advance(5 * MINUTE);
+  expect(requests()).toBe(0);
+  expect(said('access is revoked')).toBe(1);
+});
 
-  it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
-    const { clock, exporter, reading, lead, lapse } = await setUp();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    reading.gate = promise;
-    const slow = exporter.reload();
-    await clock.advance(10);
-    lead();
-    lapse();
-    lead();
-    resolve();
-    expect(await slow).toBeUndefined();
-    await clock.advance(100);
-    expect(await exporter.reload()).toBeUndefined();
-  });
+it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
+  const { clock, exporter, reading, lead, lapse } = await setUp();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  reading.gate = promise;
+  const slow = exporter.reload();
+  await clock.advance(10);
+  lead();
+  lapse();
+  lead();
+  resolve();
+  expect(await slow).toBeUndefined();
+  await clock.advance(100);
+  expect(await exporter.reload()).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { emptyLedger, opensAt, sent, withKey } from '../../src/budget/ledger.ts';
 import {
   type Documents,
@@ -37,80 +37,75 @@ function restored(documents: StateStore, now = NOW) {
   return restore(documents, SOURCES, KEY, now);
 }
 
-describe('exporter/state', () => {
-  it('is empty at the first start, about the key that was given', async () => {
-    for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
-      expect(await restored(documents)).toEqual({ ledger: NEW, entries: new Map(), isFirstStart: true });
-    }
-  });
+it('is empty at the first start, about the key that was given', async () => {
+  for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
+    expect(await restored(documents)).toEqual({ ledger: NEW, entries: new Map(), isFirstStart: true });
+  }
+});
 
-  it('loads what was saved: the ledger, the first start, and each source by its name and chain', async () => {
-    const documents = await documentsIn();
-    const { ledger: first } = await restored(documents);
-    const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
-    const ledger = { ...used, key: { ...used.key, since: NOW } };
-    const entries = new Map(
-      SOURCES.map((source, i) => [
-        sourceId(source),
-        entryOf(source, { lastAttemptAt: NOW + i }, { leftOut: ['head'] }),
-      ]),
-    );
-    await documents.save(LEDGER, ledger);
-    await documents.save(FIRST_START, { at: NOW });
-    for (const [id, entry] of entries) await documents.save(id, entry);
-    expect(await restored(documents)).toEqual({ ledger, entries, isFirstStart: false });
-    expect(entries.size).toBe(7);
-  });
+it('loads what was saved: the ledger, the first start, and each source by its name and chain', async () => {
+  const documents = await documentsIn();
+  const { ledger: first } = await restored(documents);
+  const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
+  const ledger = { ...used, key: { ...used.key, since: NOW } };
+  const entries = new Map(
+    SOURCES.map((source, i) => [sourceId(source), entryOf(source, { lastAttemptAt: NOW + i }, { leftOut: ['head'] })]),
+  );
+  await documents.save(LEDGER, ledger);
+  await documents.save(FIRST_START, { at: NOW });
+  for (const [id, entry] of entries) await documents.save(id, entry);
+  expect(await restored(documents)).toEqual({ ledger, entries, isFirstStart: false });
+  expect(entries.size).toBe(7);
+});
 
-  it('does not load a source from the state of another one, or from an unreadable state', async () => {
+it('does not load a source from the state of another one, or from an unreadable state', async () => {
+  const dir = temporaryFolder();
+  const documents = await documentsIn(dir);
+  const [daily] = SOURCES;
+  if (!daily) throw new TypeError('no source');
+  await documents.save('slashings-mainnet', { ...emptyEntry(daily), value: 'of another kind' });
+  await documents.save('machines', emptyEntry(daily));
+  await documents.save('somebody-else', emptyEntry(daily));
+  expect((await restored(documents)).entries.size).toBe(0);
+  expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
+});
+
+it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
+  const documents = await documentsIn();
+  await documents.save(LEDGER, { ...NEW, key: { ...NEW.key, standing: 'revoked', since: NOW } });
+  const opens = async (now: number): Promise<number> =>
+    opensAt((await restored(documents, now)).ledger, 'route', BUDGET_OPTIONS, now);
+  expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
+  expect(await opens(NOW + 10 * MINUTE)).toBe(0);
+});
+
+it('is refused in one line where there can be no directory, and where another process has it', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  const dir = join(file, 'state');
+  await expect(openDocuments({ dir, redis: undefined }, SILENT)).rejects.toThrow(
+    new StateRefused(`the state directory ${dir} cannot be used: a part of its path is a file, ENOTDIR`),
+  );
+  const taken = temporaryFolder();
+  await documentsIn(taken);
+  const by = `process ${process.pid} on ${hostname()} since 20`;
+  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
+    `the state directory ${taken} is in use by ${by}`,
+  );
+});
+
+it('is refused where something is there that cannot be read now: it would be overwritten', async () => {
+  for (const name of [LEDGER, FIRST_START, 'slashings-hoodi']) {
     const dir = temporaryFolder();
     const documents = await documentsIn(dir);
-    const [daily] = SOURCES;
-    if (!daily) throw new TypeError('no source');
-    await documents.save('slashings-mainnet', { ...emptyEntry(daily), value: 'of another kind' });
-    await documents.save('machines', emptyEntry(daily));
-    await documents.save('somebody-else', emptyEntry(daily));
-    expect((await restored(documents)).entries.size).toBe(0);
-    expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
-  });
-
-  it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
-    const documents = await documentsIn();
-    await documents.save(LEDGER, { ...NEW, key: { ...NEW.key, standing: 'revoked', since: NOW } });
-    const opens = async (now: number): Promise<number> =>
-      opensAt((await restored(documents, now)).ledger, 'route', BUDGET_OPTIONS, now);
-    expect(await opens(NOW + 10 * MINUTE - 1)).toBe(Number.POSITIVE_INFINITY);
-    expect(await opens(NOW + 10 * MINUTE)).toBe(0);
-  });
-
-  it('is refused in one line where there can be no directory, and where another process has it', async () => {
-    const file = join(temporaryFolder(), 'file');
-    writeFileSync(file, '');
-    const dir = join(file, 'state');
-    await expect(openDocuments({ dir, redis: undefined }, SILENT)).rejects.toThrow(
-      new StateRefused(`the state directory ${dir} cannot be used: a part of its path is a file, ENOTDIR`),
+    // Not even root can read a directory as a file.
+    const file = join(dir, `${name}.json`);
+    mkdirSync(file);
+    await expect(restored(documents)).rejects.toThrow(
+      new StateRefused(
+        `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
+          `Correct this, or begin without the file: mv ${file} ${file}.old`,
+      ),
     );
-    const taken = temporaryFolder();
-    await documentsIn(taken);
-    const by = `process ${process.pid} on ${hostname()} since 20`;
-    await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
-      `the state directory ${taken} is in use by ${by}`,
-    );
-  });
-
-  it('is refused where something is there that cannot be read now: it would be overwritten', async () => {
-    for (const name of [LEDGER, FIRST_START, 'slashings-hoodi']) {
-      const dir = temporaryFolder();
-      const documents = await documentsIn(dir);
-      // Not even root can read a directory as a file.
-      const file = join(dir, `${name}.json`);
-      mkdirSync(file);
-      await expect(restored(documents)).rejects.toThrow(
-        new StateRefused(
-          `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
-            `Correct this, or begin without the file: mv ${file} ${file}.old`,
-        ),
-      );
-    }
-  });
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DEMO_KEY } from '../../src/sandbox/account.ts';
 import { answer, type SandboxRequest } from '../../src/sandbox/answer.ts';
 import type { Sandbox } from '../../src/sandbox/world.ts';
@@ -15,43 +15,41 @@ function send(sandbox: Sandbox, request: Partial<SandboxRequest>): ReturnType<ty
   return answer(sandbox, { method: 'POST', path: V2, body: JSON.stringify(LATEST), ...request, headers }, NOW);
 }
 
-describe('sandbox/answer', () => {
-  it('takes for v2 a bearer token and nothing else', () => {
-    const sandbox = sandboxOf();
-    expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(200);
-    const refused: Partial<SandboxRequest>[] = [
-      {},
-      { headers: { authorization: DEMO_KEY } },
-      { headers: { authorization: 'Bearer wrong' } },
-      { headers: { apikey: DEMO_KEY } },
-      { path: `${V2}?apikey=${DEMO_KEY}` },
-    ];
-    for (const request of refused) expect(refusalOf(send(sandboxOf(), request))).toEqual(UNAUTHORIZED);
-  });
+it('takes for v2 a bearer token and nothing else', () => {
+  const sandbox = sandboxOf();
+  expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(200);
+  const refused: Partial<SandboxRequest>[] = [
+    {},
+    { headers: { authorization: DEMO_KEY } },
+    { headers: { authorization: 'Bearer wrong' } },
+    { headers: { apikey: DEMO_KEY } },
+    { path: `${V2}?apikey=${DEMO_KEY}` },
+  ];
+  for (const request of refused) expect(refusalOf(send(sandboxOf(), request))).toEqual(UNAUTHORIZED);
+});
 
-  it('takes for v1 the key in the header', () => {
-    const sandbox = sandboxOf();
-    const v1 = { method: 'GET', path: V1, body: '' };
-    expect(send(sandbox, { ...v1, headers: { apikey: DEMO_KEY } }).status).toBe(200);
-    for (const headers of [{}, { apikey: 'wrong' }, { authorization: `Bearer ${DEMO_KEY}` }]) {
-      expect(refusalOf(send(sandboxOf(), { ...v1, headers }))).toEqual(UNAUTHORIZED);
-    }
-  });
+it('takes for v1 the key in the header', () => {
+  const sandbox = sandboxOf();
+  const v1 = { method: 'GET', path: V1, body: '' };
+  expect(send(sandbox, { ...v1, headers: { apikey: DEMO_KEY } }).status).toBe(200);
+  for (const headers of [{}, { apikey: 'wrong' }, { authorization: `Bearer ${DEMO_KEY}` }]) {
+    expect(refusalOf(send(sandboxOf(), { ...v1, headers }))).toEqual(UNAUTHORIZED);
+  }
+});
 
-  it('refuses a GET on v2 and a POST on v1', () => {
-    const error = 'method not allowed: GET. all public API endpoints use POST.';
-    const headers = { authorization: `Bearer ${DEMO_KEY}` };
-    expect(refusalOf(send(sandboxOf(), { method: 'GET', headers }))).toEqual({ status: 405, body: { error } });
-    expect(send(sandboxOf(), { path: V1, headers: { apikey: DEMO_KEY } }).status).toBe(405);
-  });
+it('refuses a GET on v2 and a POST on v1', () => {
+  const error = 'method not allowed: GET. all public API endpoints use POST.';
+  const headers = { authorization: `Bearer ${DEMO_KEY}` };
+  expect(refusalOf(send(sandboxOf(), { method: 'GET', headers }))).toEqual({ status: 405, body: { error } });
+  expect(send(sandboxOf(), { path: V1, headers: { apikey: DEMO_KEY } }).status).toBe(405);
+});
 
-  it('does not find other paths', () => {
-    const error = 'The requested resource was not found.';
-    expect(refusalOf(post(sandboxOf(), '/api/v2/validators', {}))).toEqual({ status: 404, body: { error } });
-    expect(refusalOf(get(sandboxOf(), '/api/v1/validators'))).toEqual({
-      status: 404,
-      body: { status: 'ERROR: not found', data: null },
-    });
-    expect(get(sandboxOf(), '/')).toMatchObject({ status: 404 });
+it('does not find other paths', () => {
+  const error = 'The requested resource was not found.';
+  expect(refusalOf(post(sandboxOf(), '/api/v2/validators', {}))).toEqual({ status: 404, body: { error } });
+  expect(refusalOf(get(sandboxOf(), '/api/v1/validators'))).toEqual({
+    status: 404,
+    body: { status: 'ERROR: not found', data: null },
   });
+  expect(get(sandboxOf(), '/')).toMatchObject({ status: 404 });
 });

@@ -28,142 +28,140 @@ function measured(overrides: Partial<Measured> = {}): Measured {
   return { roundAt, end: roundAt + durationMs, durationMs, stepMs: 0, pace, requests: 1, ...overrides };
 }
 
-describe('scheduler/attempts', () => {
-  describe('dueAt', () => {
-    it('is 1, 2, 4 ... minutes after a failure that may pass, at most 15, and never later than the read is due', () => {
-      const minutes = (at: typeof hourlyTiming) =>
-        [1, 2, 3, 4, 5, 6, 50, 2_000].map(
-          (failures) => (dueIn(failedAttempt(failures, 'timeout'), {}, at) - NOW) / MINUTE,
-        );
-      expect(minutes(hourlyTiming)).toEqual([1, 2, 4, 8, 15, 15, 15, 15]);
-      expect(minutes(timing({ intervalMs: 5 * MINUTE }))).toEqual([1, 2, 4, 5, 5, 5, 5, 5]);
-    });
+describe('dueAt', () => {
+  it('is 1, 2, 4 ... minutes after a failure that may pass, at most 15, and never later than the read is due', () => {
+    const minutes = (at: typeof hourlyTiming) =>
+      [1, 2, 3, 4, 5, 6, 50, 2_000].map(
+        (failures) => (dueIn(failedAttempt(failures, 'timeout'), {}, at) - NOW) / MINUTE,
+      );
+    expect(minutes(hourlyTiming)).toEqual([1, 2, 4, 8, 15, 15, 15, 15]);
+    expect(minutes(timing({ intervalMs: 5 * MINUTE }))).toEqual([1, 2, 4, 5, 5, 5, 5, 5]);
+  });
 
-    it.each([
-      ['network', MINUTE],
-      ['timeout', MINUTE],
-      ['unauthorized', MINUTE],
-      ['rate_limited', MINUTE],
-      ['method_not_allowed', HOUR],
-      ['unexpected_status', MINUTE],
-      ['invalid_body', MINUTE],
-      ['BudgetClosed', MINUTE],
-    ])('of an hourly read that failed with %s is %i ms later', (reason, wait) => {
-      expect(dueIn(failedAttempt(1, reason))).toBe(NOW + wait);
-    });
+  it.each([
+    ['network', MINUTE],
+    ['timeout', MINUTE],
+    ['unauthorized', MINUTE],
+    ['rate_limited', MINUTE],
+    ['method_not_allowed', HOUR],
+    ['unexpected_status', MINUTE],
+    ['invalid_body', MINUTE],
+    ['BudgetClosed', MINUTE],
+  ])('of an hourly read that failed with %s is %i ms later', (reason, wait) => {
+    expect(dueIn(failedAttempt(1, reason))).toBe(NOW + wait);
+  });
 
-    it('is an interval later for a read that failed before its data is due', () => {
-      const daily = { due: () => NOW + DAY };
-      expect(dueIn(failedAttempt(1, 'bad_request'), daily)).toBe(NOW + HOUR);
-      expect(dueIn(failedAttempt(0, 'bad_request'), daily)).toBe(NOW + DAY);
-    });
+  it('is an interval later for a read that failed before its data is due', () => {
+    const daily = { due: () => NOW + DAY };
+    expect(dueIn(failedAttempt(1, 'bad_request'), daily)).toBe(NOW + HOUR);
+    expect(dueIn(failedAttempt(0, 'bad_request'), daily)).toBe(NOW + DAY);
+  });
 
-    it('is an hour later for a rare read whose failure need not pass, and an interval where the budget stretches it', () => {
-      const rare = (isStretched: boolean) => timing({ intervalMs: 6 * HOUR, isStretched });
-      expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(false))).toBe(NOW + HOUR);
-      expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(true))).toBe(NOW + 6 * HOUR);
-    });
+  it('is an hour later for a rare read whose failure need not pass, and an interval where the budget stretches it', () => {
+    const rare = (isStretched: boolean) => timing({ intervalMs: 6 * HOUR, isStretched });
+    expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(false))).toBe(NOW + HOUR);
+    expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(true))).toBe(NOW + 6 * HOUR);
+  });
 
-    it('is a minute later for a read whose data become due right after it failed', () => {
-      const following = { due: () => NOW + 1 };
-      for (const failures of [1, 5]) expect(dueIn(failedAttempt(failures, 'network'), following)).toBe(NOW + MINUTE);
-      expect(dueIn(failedAttempt(0, 'network'), following)).toBe(NOW + 1);
-      const often = timing({ intervalMs: MINUTE / 2 });
-      expect(dueIn(failedAttempt(1, 'network'), following, often)).toBe(NOW + MINUTE / 2);
-    });
+  it('is a minute later for a read whose data become due right after it failed', () => {
+    const following = { due: () => NOW + 1 };
+    for (const failures of [1, 5]) expect(dueIn(failedAttempt(failures, 'network'), following)).toBe(NOW + MINUTE);
+    expect(dueIn(failedAttempt(0, 'network'), following)).toBe(NOW + 1);
+    const often = timing({ intervalMs: MINUTE / 2 });
+    expect(dueIn(failedAttempt(1, 'network'), following, often)).toBe(NOW + MINUTE / 2);
+  });
 
-    it('of a read whose data change once a period is when they do, then each interval, and at the latest an interval after a period', () => {
-      const daily = (from: number | undefined) => ({ period: { ms: DAY, from: () => from } });
-      const since = (lastAttemptAt: number) => ({ lastAttemptAt });
-      expect(dueIn(since(NOW), daily(undefined))).toBe(NOW + HOUR);
-      expect(dueIn(since(NOW), daily(NOW + 5 * HOUR))).toBe(NOW + 5 * HOUR);
-      expect(dueIn(since(NOW), daily(NOW - HOUR))).toBe(NOW + HOUR);
-      expect(dueIn(since(NOW), daily(NOW + 9 * DAY))).toBe(NOW + DAY + HOUR);
-      const stretched = timing({ intervalMs: 2 * HOUR });
-      expect(dueIn(since(NOW), daily(NOW + HOUR), stretched)).toBe(NOW + 2 * HOUR);
-    });
+  it('of a read whose data change once a period is when they do, then each interval, and at the latest an interval after a period', () => {
+    const daily = (from: number | undefined) => ({ period: { ms: DAY, from: () => from } });
+    const since = (lastAttemptAt: number) => ({ lastAttemptAt });
+    expect(dueIn(since(NOW), daily(undefined))).toBe(NOW + HOUR);
+    expect(dueIn(since(NOW), daily(NOW + 5 * HOUR))).toBe(NOW + 5 * HOUR);
+    expect(dueIn(since(NOW), daily(NOW - HOUR))).toBe(NOW + HOUR);
+    expect(dueIn(since(NOW), daily(NOW + 9 * DAY))).toBe(NOW + DAY + HOUR);
+    const stretched = timing({ intervalMs: 2 * HOUR });
+    expect(dueIn(since(NOW), daily(NOW + HOUR), stretched)).toBe(NOW + 2 * HOUR);
+  });
 
-    it('is at once when the last attempt lies in the future: the clock was set back', () => {
-      expect(dueIn({ lastAttemptAt: NOW + DAY })).toBe(NOW);
-    });
+  it('is at once when the last attempt lies in the future: the clock was set back', () => {
+    expect(dueIn({ lastAttemptAt: NOW + DAY })).toBe(NOW);
+  });
 
-    it('does not wait for the end of a pause that began before the clock was set back', () => {
-      const attempt = { ...failedAttempt(1, 'forbidden'), lastAttemptAt: NOW + DAY, pausedUntil: NOW + DAY + HOUR };
-      expect(dueIn(attempt)).toBe(NOW);
+  it('does not wait for the end of a pause that began before the clock was set back', () => {
+    const attempt = { ...failedAttempt(1, 'forbidden'), lastAttemptAt: NOW + DAY, pausedUntil: NOW + DAY + HOUR };
+    expect(dueIn(attempt)).toBe(NOW);
+  });
+});
+
+describe('afterRun', () => {
+  const before = failedAttempt(3, 'network');
+
+  it('counts a success, which ends the row of failures', () => {
+    expect(afterRun(before, measured({ roundAt: NOW + MINUTE, requests: 4 }))).toEqual({
+      failuresInARow: 0,
+      lastAttemptAt: NOW + MINUTE,
+      lastSuccessAt: NOW + MINUTE + 250,
+      durationMs: 250,
+      intervalMs: HOUR,
+      costs: [4],
+      durations: [250],
+      lastError: before.lastError,
     });
   });
 
-  describe('afterRun', () => {
-    const before = failedAttempt(3, 'network');
+  it('ends the row of failures by a refusal, which is no success and costs no more later', () => {
+    const known = { ...before, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] };
+    const after = afterRun(known, measured({ isRefused: true }));
+    expect(after).toMatchObject({ failuresInARow: 0, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] });
+    expect(after).not.toHaveProperty('failingSince');
+  });
 
-    it('counts a success, which ends the row of failures', () => {
-      expect(afterRun(before, measured({ roundAt: NOW + MINUTE, requests: 4 }))).toEqual({
-        failuresInARow: 0,
-        lastAttemptAt: NOW + MINUTE,
-        lastSuccessAt: NOW + MINUTE + 250,
-        durationMs: 250,
-        intervalMs: HOUR,
-        costs: [4],
-        durations: [250],
-        lastError: before.lastError,
+  it('keeps the pace of the run that the value is from', () => {
+    const known = { ...before, intervalMs: DAY, isStretched: true } as const;
+    for (const failure of [undefined, failureOf('server_error')])
+      expect(afterRun(known, measured({ pace: undefined, failure }))).toMatchObject({
+        intervalMs: DAY,
+        isStretched: true,
       });
-    });
+    expect(afterRun(known, measured())).toMatchObject({ intervalMs: HOUR });
+    expect(afterRun(known, measured())).not.toHaveProperty('isStretched');
+  });
 
-    it('ends the row of failures by a refusal, which is no success and costs no more later', () => {
-      const known = { ...before, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] };
-      const after = afterRun(known, measured({ isRefused: true }));
-      expect(after).toMatchObject({ failuresInARow: 0, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] });
-      expect(after).not.toHaveProperty('failingSince');
+  it('counts a failure', () => {
+    const failure = failureOf('server_error');
+    expect(afterRun(before, measured({ roundAt: NOW + MINUTE, failure }))).toEqual({
+      failuresInARow: 4,
+      lastAttemptAt: NOW + MINUTE,
+      durationMs: 250,
+      intervalMs: HOUR,
+      lastError: {
+        at: NOW + MINUTE + 250,
+        reason: 'server_error',
+        message: 'machine_metrics: server_error (made up)',
+      },
     });
+  });
 
-    it('keeps the pace of the run that the value is from', () => {
-      const known = { ...before, intervalMs: DAY, isStretched: true } as const;
-      for (const failure of [undefined, failureOf('server_error')])
-        expect(afterRun(known, measured({ pace: undefined, failure }))).toMatchObject({
-          intervalMs: DAY,
-          isStretched: true,
-        });
-      expect(afterRun(known, measured())).toMatchObject({ intervalMs: HOUR });
-      expect(afterRun(known, measured())).not.toHaveProperty('isStretched');
-    });
+  it('learns what a run costs and takes from those that succeeded, the last five of them', () => {
+    const learned = { costs: [1, 2, 3, 4, 5], durations: [10, 20, 30, 40, 50] };
+    const known = { ...before, ...learned };
+    const last = measured({ requests: 6, durationMs: 60 });
+    const after = { costs: [2, 3, 4, 5, 6], durations: [20, 30, 40, 50, 60] };
+    expect(afterRun(known, last)).toMatchObject(after);
+    expect(afterRun(known, { ...last, failure: failureOf('timeout') })).toMatchObject(learned);
+  });
 
-    it('counts a failure', () => {
-      const failure = failureOf('server_error');
-      expect(afterRun(before, measured({ roundAt: NOW + MINUTE, failure }))).toEqual({
-        failuresInARow: 4,
-        lastAttemptAt: NOW + MINUTE,
-        durationMs: 250,
-        intervalMs: HOUR,
-        lastError: {
-          at: NOW + MINUTE + 250,
-          reason: 'server_error',
-          message: 'machine_metrics: server_error (made up)',
-        },
-      });
-    });
+  it('pauses a read for as long as something in front of the service asks, and not without it', () => {
+    const waiting = (ms?: number) =>
+      measured({ failure: new RequestFailed('machine_metrics', 'unexpected_status', 'made up', ms) });
+    expect(afterRun(before, waiting(90_000)).pausedUntil).toBe(NOW + 250 + 90_000);
+    expect(afterRun(before, waiting())).not.toHaveProperty('pausedUntil');
+  });
 
-    it('learns what a run costs and takes from those that succeeded, the last five of them', () => {
-      const learned = { costs: [1, 2, 3, 4, 5], durations: [10, 20, 30, 40, 50] };
-      const known = { ...before, ...learned };
-      const last = measured({ requests: 6, durationMs: 60 });
-      const after = { costs: [2, 3, 4, 5, 6], durations: [20, 30, 40, 50, 60] };
-      expect(afterRun(known, last)).toMatchObject(after);
-      expect(afterRun(known, { ...last, failure: failureOf('timeout') })).toMatchObject(learned);
-    });
-
-    it('pauses a read for as long as something in front of the service asks, and not without it', () => {
-      const waiting = (ms?: number) =>
-        measured({ failure: new RequestFailed('machine_metrics', 'unexpected_status', 'made up', ms) });
-      expect(afterRun(before, waiting(90_000)).pausedUntil).toBe(NOW + 250 + 90_000);
-      expect(afterRun(before, waiting())).not.toHaveProperty('pausedUntil');
-    });
-
-    it('pauses a forbidden read for an hour from its end, until the next run says otherwise, but not an optional part', () => {
-      const paused = afterRun(before, measured({ failure: failureOf('forbidden') }));
-      expect(paused.pausedUntil).toBe(NOW + 250 + HOUR);
-      expect(afterRun(paused, measured({ roundAt: NOW + 2 * HOUR }))).not.toHaveProperty('pausedUntil');
-      const failure = new RequestFailed('machine_names', 'forbidden', 'made up');
-      expect(afterRun(before, measured({ failure }))).not.toHaveProperty('pausedUntil');
-    });
+  it('pauses a forbidden read for an hour from its end, until the next run says otherwise, but not an optional part', () => {
+    const paused = afterRun(before, measured({ failure: failureOf('forbidden') }));
+    expect(paused.pausedUntil).toBe(NOW + 250 + HOUR);
+    expect(afterRun(paused, measured({ roundAt: NOW + 2 * HOUR }))).not.toHaveProperty('pausedUntil');
+    const failure = new RequestFailed('machine_names', 'forbidden', 'made up');
+    expect(afterRun(before, measured({ failure }))).not.toHaveProperty('pausedUntil');
   });
 });

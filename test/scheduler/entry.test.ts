@@ -1,31 +1,29 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Attempt, requestsPerRun, sourceId, usual, withAnotherKey } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 
-describe('scheduler/entry', () => {
-  it('knows what a run usually costs and takes, from the second run on, and one unusual run does not change it', () => {
-    const attempt = { failuresInARow: 0, durationMs: 0 };
-    const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map(usual);
-    expect(taken).toEqual([0, 0, 70, 75]);
-    const costsOf = (cost?: number) =>
-      [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((costs) =>
-        requestsPerRun(cost === undefined ? {} : { cost }, { ...attempt, costs }),
-      );
-    expect([costsOf(), costsOf(2)]).toEqual([
-      [1, 1, 2, 2],
-      [2, 2, 2, 2],
-    ]);
-  });
+it('knows what a run usually costs and takes, from the second run on, and one unusual run does not change it', () => {
+  const attempt = { failuresInARow: 0, durationMs: 0 };
+  const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map(usual);
+  expect(taken).toEqual([0, 0, 70, 75]);
+  const costsOf = (cost?: number) =>
+    [[], [3], [1, 2, 23], [2, 3, 2, 2, 3]].map((costs) =>
+      requestsPerRun(cost === undefined ? {} : { cost }, { ...attempt, costs }),
+    );
+  expect([costsOf(), costsOf(2)]).toEqual([
+    [1, 1, 2, 2],
+    [2, 2, 2, 2],
+  ]);
+});
 
-  it('has neither a wait nor a pause after a failure with another key', () => {
-    const failed = (attempt: Partial<Attempt>) => entryOf(fakeSource(), { failuresInARow: 1, ...attempt });
-    expect(withAnotherKey(failed({ pausedUntil: 5 }))).toEqual(failed({ isDueNow: true }));
-  });
+it('has neither a wait nor a pause after a failure with another key', () => {
+  const failed = (attempt: Partial<Attempt>) => entryOf(fakeSource(), { failuresInARow: 1, ...attempt });
+  expect(withAnotherKey(failed({ pausedUntil: 5 }))).toEqual(failed({ isDueNow: true }));
+});
 
-  it('names a source apart from that of another chain', () => {
-    expect(sourceId({ name: 'slashings', chain: 'hoodi' })).toBe('slashings-hoodi');
-    expect(sourceId({ name: 'slashings', chain: 'mainnet' })).toBe('slashings-mainnet');
-    expect(sourceId({ name: 'machines' })).toBe('machines');
-  });
+it('names a source apart from that of another chain', () => {
+  expect(sourceId({ name: 'slashings', chain: 'hoodi' })).toBe('slashings-hoodi');
+  expect(sourceId({ name: 'slashings', chain: 'mainnet' })).toBe('slashings-mainnet');
+  expect(sourceId({ name: 'machines' })).toBe('machines');
 });

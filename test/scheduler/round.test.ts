@@ -14,213 +14,211 @@ import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 const FAILURE = new RequestFailed('machine_metrics', 'bad_request', 'made up');
 
-describe('scheduler/round', () => {
-  it('repeats the reads that failed before it once when a sibling works again', async () => {
-    let broken: readonly string[] = [];
-    const read = (name: string, everyMs: number) => ({
-      name,
-      everyMs,
-      due: (_value: number, _last: object, _timing: object, tick: number) => tick,
-      run: (value: number) => (broken.includes(name) ? { value, failure: FAILURE } : { value: value + 1 }),
-    });
-    const source = fakeSource({ reads: [read('rare', 6 * HOUR), read('frequent', MINUTE), read('daily', 24 * HOUR)] });
-    let entry: Entry | undefined;
-    const ran: string[][] = [];
-    for (const [minute, failed] of [
-      [0, ['rare', 'frequent', 'daily']],
-      [1, ['rare', 'frequent', 'daily']],
-      [2, ['rare', 'daily']],
-      [3, ['rare', 'daily']],
-      // An hour after they failed. The rare one is not repeated, because it has just failed again.
-      [63, ['rare']],
-      [64, ['rare']],
-    ] as const) {
-      broken = failed;
-      const result = await round(
-        source,
-        fakeApi(() => ({})),
-        entry,
-        { now: NOW + minute * MINUTE },
-      );
-      ({ entry } = result);
-      ran.push([...result.ran]);
-    }
-    expect(ran).toEqual([
-      ['rare', 'frequent', 'daily'],
-      ['frequent'],
-      // It works again: the daily one follows it, and the rare one comes with the next round.
-      ['frequent', 'daily'],
-      ['rare', 'frequent'],
-      ['rare', 'frequent', 'daily'],
-      ['frequent'],
-    ]);
+it('repeats the reads that failed before it once when a sibling works again', async () => {
+  let broken: readonly string[] = [];
+  const read = (name: string, everyMs: number) => ({
+    name,
+    everyMs,
+    due: (_value: number, _last: object, _timing: object, tick: number) => tick,
+    run: (value: number) => (broken.includes(name) ? { value, failure: FAILURE } : { value: value + 1 }),
   });
+  const source = fakeSource({ reads: [read('rare', 6 * HOUR), read('frequent', MINUTE), read('daily', 24 * HOUR)] });
+  let entry: Entry | undefined;
+  const ran: string[][] = [];
+  for (const [minute, failed] of [
+    [0, ['rare', 'frequent', 'daily']],
+    [1, ['rare', 'frequent', 'daily']],
+    [2, ['rare', 'daily']],
+    [3, ['rare', 'daily']],
+    // An hour after they failed. The rare one is not repeated, because it has just failed again.
+    [63, ['rare']],
+    [64, ['rare']],
+  ] as const) {
+    broken = failed;
+    const result = await round(
+      source,
+      fakeApi(() => ({})),
+      entry,
+      { now: NOW + minute * MINUTE },
+    );
+    ({ entry } = result);
+    ran.push([...result.ran]);
+  }
+  expect(ran).toEqual([
+    ['rare', 'frequent', 'daily'],
+    ['frequent'],
+    // It works again: the daily one follows it, and the rare one comes with the next round.
+    ['frequent', 'daily'],
+    ['rare', 'frequent'],
+    ['rare', 'frequent', 'daily'],
+    ['frequent'],
+  ]);
+});
+
+it.each([
+  ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, { from: NOW, to: NOW + 3 * HOUR }],
+  [
+    'a start after a time in which it asked nothing',
+    { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR, tried: new Set<string>() },
+    { from: NOW + HOUR, to: NOW + 3 * HOUR },
+  ],
+  ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
+  [
+    'a reload or a takeover, by a process that ran all the time',
+    { startedAt: NOW - HOUR, tried: new Set<string>() },
+    undefined,
+  ],
+])('tells when the program was stopped before %s', async (_, since, expected) => {
+  const seen: ReadContext['stop'][] = [];
+  const source = fakeSource({ run: (value, { stop }) => ({ value: value + seen.push(stop) }) });
+  const first = await round(
+    source,
+    fakeApi(() => ({})),
+    undefined,
+    { now: NOW, tried: new Set() },
+  );
+  await round(
+    source,
+    fakeApi(() => ({})),
+    first.entry,
+    { now: NOW + 4 * HOUR, ...since },
+  );
+  expect(seen).toEqual([undefined, expected]);
+});
+
+it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
+  const asked = async (value: number, context: ReadContext) => {
+    const { api, signal } = context;
+    const answer = await attempt(context, () =>
+      api.request(requestTo('network_performance', { chain: 'mainnet' }), signal),
+    );
+    return { value, ...(answer instanceof Error && { failure: answer }) };
+  };
+  const source = fakeSource({
+    reads: [
+      { name: 'duties', endpoints: ['network_performance'], everyMs: 24 * HOUR, run: asked },
+      { name: 'failing', everyMs: 24 * HOUR, run: (value) => ({ value, failure: FAILURE }) },
+    ],
+  });
+  const api = fakeApi(failing('forbidden'));
+  const first = await round(source, api, undefined, { now: NOW });
+  const second = await round(source, api, first.entry, { now: NOW + 11 * MINUTE });
+  expect([first.ran, second.ran]).toEqual([['duties', 'failing'], ['duties']]);
+  expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
+  expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
+  expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
+});
+
+describe('notes how old the data of the answers are', () => {
+  const endOf = (epoch: number) => (1_606_824_023 + (epoch + 1) * 384) * 1000;
+  const E = 479_021;
+  const rewardsOf = async (value: number, { api, signal }: ReadContext) => {
+    await api.request(requestTo('network_performance', { chain: 'mainnet' }), signal);
+    return { value };
+  };
+  const latestOf = async (value: number, { api, signal }: ReadContext) => {
+    await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 'latest', priority: 'head_pass' }), signal);
+    await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 7, priority: 'head_pass' }), signal);
+    return { value };
+  };
+  const statusOf = async (value: number, { api, signal }: ReadContext) => {
+    for (const index of [1, 2])
+      await api.request(requestTo('validators', { chain: 'mainnet', identifiers: [index] }), signal);
+    return { value };
+  };
+  const sums = fakeSource({ endpoints: ['network_performance'], everyMs: HOUR, run: rewardsOf });
+  const head = fakeSource({ endpoints: ['epoch_slots'], run: latestOf });
+  const status = fakeSource({ endpoints: ['validators'], everyMs: 2 * HOUR, run: statusOf });
+  const ended = (epoch: number) => () => ({ ...NETWORK_PERFORMANCE, range: { epoch } });
+  const rowsOf = (...epochs: number[]) => ({ status: 'OK', data: epochs.map((epoch) => ({ epoch })) });
+
+  async function behind(source: Source, answer: (request: SentRequest) => unknown, now: number, more = {}) {
+    const { entry } = await round(source, fakeApi(answer), undefined, { now, ...more });
+    return entry.reads['only']?.behindMs;
+  }
 
   it.each([
-    ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, { from: NOW, to: NOW + 3 * HOUR }],
-    [
-      'a start after a time in which it asked nothing',
-      { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR, tried: new Set<string>() },
-      { from: NOW + HOUR, to: NOW + 3 * HOUR },
-    ],
-    ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
-    [
-      'a reload or a takeover, by a process that ran all the time',
-      { startedAt: NOW - HOUR, tried: new Set<string>() },
-      undefined,
-    ],
-  ])('tells when the program was stopped before %s', async (_, since, expected) => {
-    const seen: ReadContext['stop'][] = [];
-    const source = fakeSource({ run: (value, { stop }) => ({ value: value + seen.push(stop) }) });
-    const first = await round(
-      source,
-      fakeApi(() => ({})),
-      undefined,
-      { now: NOW, tried: new Set() },
-    );
-    await round(
-      source,
-      fakeApi(() => ({})),
-      first.entry,
-      { now: NOW + 4 * HOUR, ...since },
-    );
-    expect(seen).toEqual([undefined, expected]);
+    ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
+    ['sums', sums, 6, ended, { inputs: { finality: { at: endOf(E + 5), readAt: endOf(E + 6) } } }],
+  ] as const)('%s: beyond the honest age it is the age, otherwise 0', async (_, source, honest, answer, more) => {
+    const limit = endOf(E) + honest * 384_000;
+    expect(await behind(source, answer(E), limit, more)).toBe(0);
+    expect(await behind(source, answer(E), limit + 1, more)).toBe(honest * 384_000 + 1);
+    // Of the epoch in progress.
+    expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
   });
 
-  it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
-    const asked = async (value: number, context: ReadContext) => {
-      const { api, signal } = context;
-      const answer = await attempt(context, () =>
-        api.request(requestTo('network_performance', { chain: 'mainnet' }), signal),
-      );
-      return { value, ...(answer instanceof Error && { failure: answer }) };
-    };
-    const source = fakeSource({
-      reads: [
-        { name: 'duties', endpoints: ['network_performance'], everyMs: 24 * HOUR, run: asked },
-        { name: 'failing', everyMs: 24 * HOUR, run: (value) => ({ value, failure: FAILURE }) },
-      ],
-    });
-    const api = fakeApi(failing('forbidden'));
-    const first = await round(source, api, undefined, { now: NOW });
-    const second = await round(source, api, first.entry, { now: NOW + 11 * MINUTE });
-    expect([first.ran, second.ran]).toEqual([['duties', 'failing'], ['duties']]);
-    expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
-    expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
-    expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
+  it('head: ten minutes without a block are none, and other views than the latest prove nothing, nor do epochs that cannot be', async () => {
+    const end = (1_742_213_400 + (E + 1) * 384) * 1000;
+    const answer = ({ path }: SentRequest) => (path.includes('latest') ? rowsOf(E, E, E + 9, E) : rowsOf(7));
+    expect(await behind(head, answer, end + 10 * MINUTE)).toBe(0);
+    expect(await behind(head, answer, end + 10 * MINUTE + 1)).toBe(10 * MINUTE + 1);
+    const none = [[], [-1e308, -5], [1e308], [E, E + 9, E + 9]];
+    for (const epochs of none) expect(await behind(head, () => rowsOf(...epochs), end)).toBeUndefined();
   });
 
-  describe('notes how old the data of the answers are', () => {
-    const endOf = (epoch: number) => (1_606_824_023 + (epoch + 1) * 384) * 1000;
-    const E = 479_021;
-    const rewardsOf = async (value: number, { api, signal }: ReadContext) => {
-      await api.request(requestTo('network_performance', { chain: 'mainnet' }), signal);
-      return { value };
-    };
-    const latestOf = async (value: number, { api, signal }: ReadContext) => {
-      await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 'latest', priority: 'head_pass' }), signal);
-      await api.request(requestTo('epoch_slots', { chain: 'hoodi', epoch: 7, priority: 'head_pass' }), signal);
-      return { value };
-    };
-    const statusOf = async (value: number, { api, signal }: ReadContext) => {
-      for (const index of [1, 2])
-        await api.request(requestTo('validators', { chain: 'mainnet', identifiers: [index] }), signal);
-      return { value };
-    };
-    const sums = fakeSource({ endpoints: ['network_performance'], everyMs: HOUR, run: rewardsOf });
-    const head = fakeSource({ endpoints: ['epoch_slots'], run: latestOf });
-    const status = fakeSource({ endpoints: ['validators'], everyMs: 2 * HOUR, run: statusOf });
-    const ended = (epoch: number) => () => ({ ...NETWORK_PERFORMANCE, range: { epoch } });
-    const rowsOf = (...epochs: number[]) => ({ status: 'OK', data: epochs.map((epoch) => ({ epoch })) });
+  it('the newest answer of a run counts: a chunk that is late alone is no service that is behind', async () => {
+    const late = ({ body }: SentRequest): boolean => JSON.stringify(body).includes('[1]');
+    expect(await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E, []), endOf(E))).toBe(0);
+    const all = await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E - 45, []), endOf(E));
+    expect(all).toBe(45 * 384_000);
+  });
 
-    async function behind(source: Source, answer: (request: SentRequest) => unknown, now: number, more = {}) {
-      const { entry } = await round(source, fakeApi(answer), undefined, { now, ...more });
-      return entry.reads['only']?.behindMs;
+  it('sums while finality is lost for weeks are not behind, nor where nobody knows it, or has known it for long', async () => {
+    const now = endOf(E) + 14 * 24 * HOUR;
+    const lost = (ago = 0) => ({ inputs: { finality: { at: endOf(E), readAt: now - ago } } });
+    for (const ago of [0, HOUR]) {
+      expect(await behind(sums, ended(E), now, lost(ago))).toBe(0);
+      expect(await behind(sums, ended(E - 4), now, lost(ago))).toBe(0);
     }
+    expect(await behind(sums, ended(E - 5), now, lost())).toBe(14 * 24 * HOUR + 5 * 384_000);
+    expect(await behind(sums, ended(E - 5), now, lost(4 * 384_000 + 1))).toBeUndefined();
+    expect(await behind(sums, ended(E), now)).toBeUndefined();
+  });
 
-    it.each([
-      ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
-      ['sums', sums, 6, ended, { inputs: { finality: { at: endOf(E + 5), readAt: endOf(E + 6) } } }],
-    ] as const)('%s: beyond the honest age it is the age, otherwise 0', async (_, source, honest, answer, more) => {
-      const limit = endOf(E) + honest * 384_000;
-      expect(await behind(source, answer(E), limit, more)).toBe(0);
-      expect(await behind(source, answer(E), limit + 1, more)).toBe(honest * 384_000 + 1);
-      // Of the epoch in progress.
-      expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
-    });
-
-    it('head: ten minutes without a block are none, and other views than the latest prove nothing, nor do epochs that cannot be', async () => {
-      const end = (1_742_213_400 + (E + 1) * 384) * 1000;
-      const answer = ({ path }: SentRequest) => (path.includes('latest') ? rowsOf(E, E, E + 9, E) : rowsOf(7));
-      expect(await behind(head, answer, end + 10 * MINUTE)).toBe(0);
-      expect(await behind(head, answer, end + 10 * MINUTE + 1)).toBe(10 * MINUTE + 1);
-      const none = [[], [-1e308, -5], [1e308], [E, E + 9, E + 9]];
-      for (const epochs of none) expect(await behind(head, () => rowsOf(...epochs), end)).toBeUndefined();
-    });
-
-    it('the newest answer of a run counts: a chunk that is late alone is no service that is behind', async () => {
-      const late = ({ body }: SentRequest): boolean => JSON.stringify(body).includes('[1]');
-      expect(await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E, []), endOf(E))).toBe(0);
-      const all = await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E - 45, []), endOf(E));
-      expect(all).toBe(45 * 384_000);
-    });
-
-    it('sums while finality is lost for weeks are not behind, nor where nobody knows it, or has known it for long', async () => {
-      const now = endOf(E) + 14 * 24 * HOUR;
-      const lost = (ago = 0) => ({ inputs: { finality: { at: endOf(E), readAt: now - ago } } });
-      for (const ago of [0, HOUR]) {
-        expect(await behind(sums, ended(E), now, lost(ago))).toBe(0);
-        expect(await behind(sums, ended(E - 4), now, lost(ago))).toBe(0);
-      }
-      expect(await behind(sums, ended(E - 5), now, lost())).toBe(14 * 24 * HOUR + 5 * 384_000);
-      expect(await behind(sums, ended(E - 5), now, lost(4 * 384_000 + 1))).toBeUndefined();
-      expect(await behind(sums, ended(E), now)).toBeUndefined();
-    });
-
-    it('by the newest data, however old the last answer is; an answer from ahead of our clock is none', async () => {
-      const at = (epoch: number, now: number, before?: Entry) =>
-        round(
-          status,
-          fakeApi(() => validatorsAnswer(epoch, [])),
-          before,
-          { now },
-        );
-      const ahead = await at(E + 5, endOf(E));
-      expect(ahead.entry.reads['only']?.behindMs).toBeUndefined();
-      const first = await at(E, endOf(E) + 2 * HOUR, ahead.entry);
-      expect(first.entry.reads['only']?.behindMs).toBe(2 * HOUR);
-      const older = await at(E - 46, endOf(E) + 4 * HOUR, first.entry);
-      expect(older.entry.reads['only']?.behindMs).toBe(4 * HOUR);
-    });
-
-    it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {
-      const now = endOf(E);
-      const old = await round(
+  it('by the newest data, however old the last answer is; an answer from ahead of our clock is none', async () => {
+    const at = (epoch: number, now: number, before?: Entry) =>
+      round(
         status,
-        fakeApi(() => validatorsAnswer(E - 46, [])),
-        undefined,
+        fakeApi(() => validatorsAnswer(epoch, [])),
+        before,
         { now },
       );
-      expect(old.entry.reads['only']?.behindMs).toBe(46 * 384_000);
-      const api = fakeApi(failing('server_error'));
-      const failed = await round(status, api, old.entry, { now: now + 2 * HOUR, tried: new Set() });
-      expect(failed.failure).toBeDefined();
-      expect(failed.entry.reads['only']?.behindMs).toBe(46 * 384_000);
-      const good = fakeApi(() => validatorsAnswer(E + 37, []));
-      const { entry } = await round(status, good, failed.entry, { now: now + 4 * HOUR });
-      expect(entry.reads['only']?.behindMs).toBe(0);
-      const later = await round(status, good, entry, { now: now + 5 * HOUR });
-      expect(later.ran).toEqual([]);
-      expect(later.entry.reads['only']?.behindMs).toBe(0);
-    });
+    const ahead = await at(E + 5, endOf(E));
+    expect(ahead.entry.reads['only']?.behindMs).toBeUndefined();
+    const first = await at(E, endOf(E) + 2 * HOUR, ahead.entry);
+    expect(first.entry.reads['only']?.behindMs).toBe(2 * HOUR);
+    const older = await at(E - 46, endOf(E) + 4 * HOUR, first.entry);
+    expect(older.entry.reads['only']?.behindMs).toBe(4 * HOUR);
+  });
 
-    it('of machines nothing is concluded', async () => {
-      const sweep = async (value: number, { api, signal }: ReadContext) => {
-        await api.request(requestTo('machine_metrics', { range: { start: 1, end: 2 } }), signal);
-        return { value };
-      };
-      const page = () => ({ data: { system_metrics: [{ timestamp: 1 }] } });
-      expect(await behind(fakeSource({ run: sweep }), page, endOf(E))).toBeUndefined();
-    });
+  it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {
+    const now = endOf(E);
+    const old = await round(
+      status,
+      fakeApi(() => validatorsAnswer(E - 46, [])),
+      undefined,
+      { now },
+    );
+    expect(old.entry.reads['only']?.behindMs).toBe(46 * 384_000);
+    const api = fakeApi(failing('server_error'));
+    const failed = await round(status, api, old.entry, { now: now + 2 * HOUR, tried: new Set() });
+    expect(failed.failure).toBeDefined();
+    expect(failed.entry.reads['only']?.behindMs).toBe(46 * 384_000);
+    const good = fakeApi(() => validatorsAnswer(E + 37, []));
+    const { entry } = await round(status, good, failed.entry, { now: now + 4 * HOUR });
+    expect(entry.reads['only']?.behindMs).toBe(0);
+    const later = await round(status, good, entry, { now: now + 5 * HOUR });
+    expect(later.ran).toEqual([]);
+    expect(later.entry.reads['only']?.behindMs).toBe(0);
+  });
+
+  it('of machines nothing is concluded', async () => {
+    const sweep = async (value: number, { api, signal }: ReadContext) => {
+      await api.request(requestTo('machine_metrics', { range: { start: 1, end: 2 } }), signal);
+      return { value };
+    };
+    const page = () => ({ data: { system_metrics: [{ timestamp: 1 }] } });
+    expect(await behind(fakeSource({ run: sweep }), page, endOf(E))).toBeUndefined();
   });
 });

@@ -67,424 +67,422 @@ function recorder() {
   return { clock, events, starts, source, failing, counting };
 }
 
-describe('scheduler/scheduler', () => {
-  describe('polls', () => {
-    it('of one source never overlap, and do not hold up another', async () => {
-      const { clock, events, source } = recorder();
-      const slow = source('slow', 90 * SECOND);
-      schedule([slow, source('quick', SECOND, { name: 'slashings' })], { clock });
-      await clock.advance(3 * MINUTE);
-      expect(events).toEqual([
-        '0 START slow',
-        '0 START quick',
-        '1 END quick',
-        '60 START quick',
-        '61 END quick',
-        '90 END slow',
-        '90 START slow',
-        '120 START quick',
-        '121 END quick',
-        '180 END slow',
-        '180 START slow',
-        '180 START quick',
-      ]);
-    });
-
-    it('drop the ticks that a long poll missed: one follows at once, and its interval is what a poll takes', async () => {
-      const { clock, events, source } = recorder();
-      const long = source('long', 150 * SECOND);
-      const { view } = schedule([long], { clock });
-      await clock.advance(7 * MINUTE);
-      expect(events.filter((event) => event.includes('START'))).toEqual([
-        '0 START long',
-        '150 START long',
-        '300 START long',
-      ]);
-      expect(view(long).first.pace.intervalMs).toBe(150 * SECOND);
-    });
-
-    it('run one at a time until a limit is known, and then side by side', async () => {
-      const { clock, events, source } = recorder();
-      let limitsKnown = false;
-      const names = ['machines', 'slashings', 'sync_committee'] as const;
-      const sources = names.map((name) => source(name, 10 * SECOND, { name, everyMs: HOUR }));
-      schedule(sources, { clock, limitsKnown: () => limitsKnown });
-      await clock.advance(9 * SECOND);
-      limitsKnown = true;
-      await clock.advance(30 * SECOND);
-      expect(events).toEqual([
-        '0 START machines',
-        '10 END machines',
-        '10 START slashings',
-        '10 START sync_committee',
-        '20 END slashings',
-        '20 END sync_committee',
-      ]);
-    });
-
-    it('do not start beside one that takes the only request that is allowed', async () => {
-      const { clock, events, source } = recorder();
-      const sources = (['machines', 'slashings'] as const).map((name) => source(name, SECOND, { name }));
-      schedule(sources, { clock, keyAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
-      await clock.advance(MINUTE);
-      expect(events).toEqual(['0 START machines', '1 END machines']);
-    });
-
-    it('are overdue five minutes after the loop found them due and could not start them, however old they are', async () => {
-      const { clock, source } = recorder();
-      const names = ['machines', 'slashings'] as const;
-      const sources = names.map((name) => source(name, 10 * MINUTE, { name, everyMs: HOUR }));
-      const { scheduler } = schedule(sources, { clock, limitsKnown: () => false });
-      await clock.advance(0);
-      await clock.advance(5 * MINUTE);
-      expect(scheduler.unhealthy()).toBeUndefined();
-      await clock.advance(1);
-      expect(scheduler.unhealthy()).toBe('slashings is overdue');
-      await clock.advance(5 * MINUTE);
-      expect(scheduler.unhealthy()).toBeUndefined();
-    });
-
-    it('do not wait forever for a limit that no answer reports', async () => {
-      const { clock, starts, failing } = recorder();
-      const names = ['machines', 'slashings', 'sync_committee'] as const;
-      schedule(
-        names.map((name) => failing('network', { name, everyMs: HOUR })),
-        { clock, limitsKnown: () => false },
-      );
-      await clock.advance(SECOND);
-      expect(starts).toEqual([0, 0, 0]);
-    });
-
-    it('with 403 pause that source for an hour and no other', async () => {
-      const { clock, starts, failing, events, source } = recorder();
-      schedule([failing('forbidden'), source('other', 0, { name: 'slashings' })], { clock });
-      await clock.advance(2 * HOUR + MINUTE);
-      expect(starts).toEqual([0, 60, 120]);
-      expect(events.filter((event) => event.includes('START'))).toHaveLength(122);
-    });
-
-    it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
-      const throwing = fakeSource({
-        run: () => {
-          throw 'a text';
-        },
-      });
-      const other = fakeSource({ name: 'slashings' });
-      const failures: (string | undefined)[] = [];
-      const onRun = (_: Source, _read: unknown, { failure }: Ended): void => void failures.push(failure?.message);
-      const { clock, view } = schedule([throwing, other], { onRun });
-      await clock.advance(MINUTE);
-      expect(view(throwing).entry).toMatchObject({ value: 0 });
-      expect(lastOf(view(throwing)).lastError).toMatchObject({ reason: 'Error', message: 'a text' });
-      expect(view(other).entry).toMatchObject({ value: 2 });
-      expect(failures).toEqual(['a text', undefined, 'a text', undefined]);
-    });
+describe('polls', () => {
+  it('of one source never overlap, and do not hold up another', async () => {
+    const { clock, events, source } = recorder();
+    const slow = source('slow', 90 * SECOND);
+    schedule([slow, source('quick', SECOND, { name: 'slashings' })], { clock });
+    await clock.advance(3 * MINUTE);
+    expect(events).toEqual([
+      '0 START slow',
+      '0 START quick',
+      '1 END quick',
+      '60 START quick',
+      '61 END quick',
+      '90 END slow',
+      '90 START slow',
+      '120 START quick',
+      '121 END quick',
+      '180 END slow',
+      '180 START slow',
+      '180 START quick',
+    ]);
   });
 
-  describe('a closed budget', () => {
-    it('holds polls back until it opens, and shows when that is', async () => {
-      const { clock, starts, failing } = recorder();
-      const source = failing('invalid_body');
-      const { view } = schedule([source], { clock, keyAt: () => NOW + 3 * MINUTE });
-      await clock.advance(3 * MINUTE - 1);
-      expect(starts).toEqual([]);
-      expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
-      await clock.advance(1);
-      expect(starts).toEqual([3]);
-    });
-
-    it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
-      let at = Number.POSITIVE_INFINITY;
-      const source = fakeSource({ everyMs: HOUR });
-      const { clock, view, scheduler } = schedule([source], { keyAt: () => at });
-      await clock.advance(HOUR);
-      at = 0;
-      await clock.advance(15 * SECOND);
-      expect(lastOf(view(source)).lastAttemptAt).toBeDefined();
-
-      at = Number.POSITIVE_INFINITY;
-      await clock.advance(2 * HOUR);
-      at = 0;
-      scheduler.adopt([source], new Map());
-      await clock.advance(0);
-      expect(view(source).entry.value).toBe(2);
-    });
+  it('drop the ticks that a long poll missed: one follows at once, and its interval is what a poll takes', async () => {
+    const { clock, events, source } = recorder();
+    const long = source('long', 150 * SECOND);
+    const { view } = schedule([long], { clock });
+    await clock.advance(7 * MINUTE);
+    expect(events.filter((event) => event.includes('START'))).toEqual([
+      '0 START long',
+      '150 START long',
+      '300 START long',
+    ]);
+    expect(view(long).first.pace.intervalMs).toBe(150 * SECOND);
   });
 
-  it('shows every source anew when its wait for the quota begins and when it ends', async () => {
+  it('run one at a time until a limit is known, and then side by side', async () => {
+    const { clock, events, source } = recorder();
+    let limitsKnown = false;
+    const names = ['machines', 'slashings', 'sync_committee'] as const;
+    const sources = names.map((name) => source(name, 10 * SECOND, { name, everyMs: HOUR }));
+    schedule(sources, { clock, limitsKnown: () => limitsKnown });
+    await clock.advance(9 * SECOND);
+    limitsKnown = true;
+    await clock.advance(30 * SECOND);
+    expect(events).toEqual([
+      '0 START machines',
+      '10 END machines',
+      '10 START slashings',
+      '10 START sync_committee',
+      '20 END slashings',
+      '20 END sync_committee',
+    ]);
+  });
+
+  it('do not start beside one that takes the only request that is allowed', async () => {
+    const { clock, events, source } = recorder();
+    const sources = (['machines', 'slashings'] as const).map((name) => source(name, SECOND, { name }));
+    schedule(sources, { clock, keyAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
+    await clock.advance(MINUTE);
+    expect(events).toEqual(['0 START machines', '1 END machines']);
+  });
+
+  it('are overdue five minutes after the loop found them due and could not start them, however old they are', async () => {
+    const { clock, source } = recorder();
     const names = ['machines', 'slashings'] as const;
-    let closedUntil = NOW + DAY;
-    const sources = names.map((name) => fakeSource({ name }));
-    const { clock, changes, view } = schedule(sources, {
-      quotaOf: () => ({ ...NO_QUOTA, closedUntil }),
-    });
-    await clock.advance(HOUR);
-    expect(changes).toEqual(names);
-    for (const source of sources) expect(view(source).first.wait).toMatchObject({ until: NOW + DAY });
-    closedUntil = 0;
-    await clock.advance(15 * SECOND);
-    expect(changes.slice(2, 4)).toEqual(names);
-    for (const source of sources) expect(view(source).entry.value).toBe(1);
+    const sources = names.map((name) => source(name, 10 * MINUTE, { name, everyMs: HOUR }));
+    const { scheduler } = schedule(sources, { clock, limitsKnown: () => false });
+    await clock.advance(0);
+    await clock.advance(5 * MINUTE);
+    expect(scheduler.unhealthy()).toBeUndefined();
+    await clock.advance(1);
+    expect(scheduler.unhealthy()).toBe('slashings is overdue');
+    await clock.advance(5 * MINUTE);
+    expect(scheduler.unhealthy()).toBeUndefined();
   });
 
-  it('reports how sources run while a read runs whose cost is known, beside one that the budget leaves out', async () => {
-    const clock = new VirtualClock(NOW);
-    const basic = { name: 'basic', run: sleeping(clock, MINUTE) };
-    const source = fakeSource({ reads: [{ name: 'late', slowestMs: MINUTE }, basic] });
-    const entry = { ...emptyEntry(source), reads: { basic: { failuresInARow: 0, durationMs: 0, costs: [1, 1] } } };
-    const reported: number[] = [];
-    schedule([source], {
-      clock,
-      allowedPerDay: () => 24,
-      onSchedules: () => reported.push(clock.monotonic()),
-      entries: new Map([['machines', entry]]),
-    });
-    await clock.advance(SECOND);
-    expect(reported).toEqual([0]);
-  });
-
-  it('polls a source of which the budget leaves out all only when it no longer does, and tells the read that it was off', async () => {
-    const clock = new VirtualClock(NOW);
-    const seen: boolean[] = [];
-    const run = (value: number, { wasLeftOut }: ReadContext) => ({ value: seen.push(wasLeftOut) && value });
-    const source = fakeSource({ spare: 0.5, run });
-    let isMonthly = false;
-    const { view } = schedule([source], { clock, quotaOf: () => ({ ...NO_QUOTA, isMonthly }) });
-    await clock.advance(MINUTE + SECOND);
-    isMonthly = true;
-    await clock.advance(DAY);
-    expect(seen).toEqual([false, false]);
-    expect(view(source)).toMatchObject({ leftOut: ['only'], first: { nextAttemptAt: Infinity, wait: undefined } });
-    const { tone, text } = stateOf(view(source), clock.now());
-    expect([tone, text]).toEqual(['neutral', 'off: the limits are too low']);
-    isMonthly = false;
-    await clock.advance(2 * MINUTE);
-    expect(seen).toEqual([false, false, true, false]);
-  });
-
-  describe('restored entries', () => {
-    const restored = entryOf(fakeSource(), { lastAttemptAt: NOW - 20 * SECOND }, { value: 41 });
-
-    it('are shown at once and polled only when they are due', async () => {
-      const { clock, starts, counting } = recorder();
-      const source = counting();
-      const { view } = schedule([source], { clock, entries: new Map([['machines', restored]]) });
-      await clock.advance(40 * SECOND - 1);
-      expect(starts).toEqual([]);
-      expect(view(source).entry).toEqual(restored);
-      await clock.advance(1);
-      expect(starts).toEqual([40 * SECOND]);
-      expect(view(source).entry).toMatchObject({ value: 42 });
-    });
-  });
-
-  describe('the wall clock', () => {
-    it.each([
-      ['back an hour', -HOUR],
-      ['forth an hour', HOUR],
-    ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
-      const { clock, starts, counting } = recorder();
-      const source = counting();
-      const { view } = schedule([source], { clock });
-      await clock.advance(10 * MINUTE + 30 * SECOND);
-      const before = starts.length;
-      clock.step(stepMs);
-      await clock.advance(10 * MINUTE);
-      const after = starts.slice(before - 1);
-      const gaps = after.slice(1).map((start, i) => start - (after[i] ?? 0));
-      expect(Math.max(...gaps)).toBeLessThanOrEqual(MINUTE + 15 * SECOND);
-      expect(after.length - 1).toBeLessThanOrEqual(11);
-      expect(Math.abs(view(source).first.nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
-    });
-
-    it.each([-11 * MINUTE, 11 * MINUTE])(
-      'set by %i ms during a poll makes it due again, with its values kept',
-      async (ms) => {
-        const clock = new VirtualClock(NOW);
-        const ends: (number | undefined)[] = [];
-        const source = fakeSource({
-          run: async (value) => {
-            if (value === 0) clock.step(ms);
-            return { value: value + 1 };
-          },
-        });
-        const harness: Harness = schedule([source], {
-          clock,
-          store: { save: async (_id, { reads }) => void ends.push(reads['only']?.lastSuccessAt) },
-        });
-        await clock.advance(SECOND);
-        expect(ends).toEqual([undefined, NOW + ms]);
-        expect(harness.view(source).entry.value).toBe(2);
-      },
+  it('do not wait forever for a limit that no answer reports', async () => {
+    const { clock, starts, failing } = recorder();
+    const names = ['machines', 'slashings', 'sync_committee'] as const;
+    schedule(
+      names.map((name) => failing('network', { name, everyMs: HOUR })),
+      { clock, limitsKnown: () => false },
     );
-
-    it('set in a round makes the reads after it due again too, because they work with the time of the round', async () => {
-      const clock = new VirtualClock(NOW);
-      const sets = (value: number) => {
-        if (value === 0) clock.step(10 * MINUTE);
-        return { value: value + 1 };
-      };
-      const { saved } = schedule([fakeSource({ reads: [{ name: 'first', run: sets }, { name: 'second' }] })], {
-        clock,
-      });
-      await clock.advance(SECOND);
-      const [, entry] = saved[0] ?? [];
-      expect(entry?.reads).toMatchObject({ first: { isDueNow: true }, second: { isDueNow: true } });
-      expect(saved[1]?.[1].value).toBe(4);
-    });
-
-    it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
-      const { clock, scheduler, stop } = schedule([fakeSource({ everyMs: DAY })]);
-      for (let i = 0; i < 20; i += 1) {
-        await clock.advance(MINUTE);
-        clock.step(i % 2 === 0 ? -HOUR : HOUR);
-        expect(scheduler.unhealthy()).toBeUndefined();
-      }
-      void stop();
-      await clock.advance(MINUTE + 1);
-      expect(scheduler.unhealthy()).toBe('the scheduler has stopped');
-    });
+    await clock.advance(SECOND);
+    expect(starts).toEqual([0, 0, 0]);
   });
 
-  describe('a value', () => {
-    it('is shown only once it is persisted', async () => {
-      const clock = new VirtualClock(NOW);
-      const source = fakeSource();
-      const harness: Harness = schedule([source], {
-        clock,
-        store: {
-          save: async () => {
-            expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
-            await clock.sleep(2 * SECOND);
-          },
-        },
-      });
-      await clock.advance(2 * SECOND - 1);
-      expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
-      expect(harness.changes).toEqual([]);
-      await clock.advance(1);
-      expect(lastOf(harness.view(source)).lastAttemptAt).toBeDefined();
-      expect(harness.changes).toEqual(['machines']);
-    });
-
-    it('that cannot be persisted is not shown, is counted and saved again, while polling continues', async () => {
-      const saves: Entry[] = [];
-      const disk = fullDisk((entry) => saves.push(entry));
-      const source = fakeSource();
-      const { clock, view, changes, lines } = schedule([source], { store: disk.store });
-      await clock.advance(2 * MINUTE + SECOND);
-      expect(view(source).entry).toMatchObject({ value: 0 });
-      expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
-      expect(changes).toEqual([]);
-      // The cadence follows the attempts that were made, not those that are shown.
-      expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
-
-      disk.isFull = false;
-      await clock.advance(15 * SECOND);
-      expect(saves.at(-1)).toMatchObject({ value: 3 });
-      expect(view(source).entry).toMatchObject({ value: 3 });
-      expect(changes).toEqual(['machines']);
-    });
-
-    it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
-      const happened: unknown[] = [];
-      const disk = fullDisk(({ value }) => happened.push(`saved ${value}`));
-      const onEvent = (_: unknown, event: SourceEvent) => happened.push(event['epochs']);
-      const { clock } = schedule([eventful()], { store: disk.store, onEvent });
-      await clock.advance(MINUTE + SECOND);
-      expect(happened).toEqual([]);
-      disk.isFull = false;
-      await clock.advance(MINUTE);
-      expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
-    });
-
-    it('that was never saved leaves no events behind when the state is read again', async () => {
-      const found: unknown[] = [];
-      const source = eventful();
-      const disk = fullDisk();
-      const { clock, scheduler } = schedule([source], { store: disk.store, onEvent: (_, event) => found.push(event) });
-      await clock.advance(SECOND);
-      disk.isFull = false;
-      scheduler.show(source);
-      await clock.advance(MINUTE);
-      expect(found).toEqual([{ type: 'epochs_skipped', epochs: 1 }]);
-    });
-
-    it('is never replaced by an older one, however long a save takes', async () => {
-      const clock = new VirtualClock(NOW);
-      let saves = 0;
-      let saving = 0;
-      let mostAtOnce = 0;
-      const source = fakeSource();
-      const { view } = schedule([source], {
-        clock,
-        store: {
-          save: async () => {
-            saves += 1;
-            if (saves === 1) throw new Error('ENOSPC');
-            saving += 1;
-            mostAtOnce = Math.max(mostAtOnce, saving);
-            // The second try of the first value takes longer than the next poll.
-            await clock.sleep(saves === 2 ? 70 * SECOND : SECOND);
-            saving -= 1;
-          },
-        },
-      });
-      let shown = 0;
-      for (let i = 0; i < 40; i += 1) {
-        await clock.advance(5 * SECOND);
-        const value = Number(view(source).entry.value);
-        expect(value).toBeGreaterThanOrEqual(shown);
-        shown = value;
-      }
-      expect(shown).toBeGreaterThanOrEqual(3);
-      expect(mostAtOnce).toBe(1);
-    });
+  it('with 403 pause that source for an hour and no other', async () => {
+    const { clock, starts, failing, events, source } = recorder();
+    schedule([failing('forbidden'), source('other', 0, { name: 'slashings' })], { clock });
+    await clock.advance(2 * HOUR + MINUTE);
+    expect(starts).toEqual([0, 60, 120]);
+    expect(events.filter((event) => event.includes('START'))).toHaveLength(122);
   });
 
-  describe('a stop', () => {
-    it('aborts polls in progress, which then count as nothing', async () => {
-      const { clock, source, events } = recorder();
-      const slow = source('slow', HOUR);
-      const { stop, view, saved, lines } = schedule([slow], { clock });
-      await clock.advance(SECOND);
-      await stop();
-      expect(events).toEqual(['0 START slow']);
-      expect(view(slow).entry).toEqual(emptyEntry(slow));
-      expect(saved).toEqual([]);
-      expect(lines).toEqual([]);
+  it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
+    const throwing = fakeSource({
+      run: () => {
+        throw 'a text';
+      },
     });
+    const other = fakeSource({ name: 'slashings' });
+    const failures: (string | undefined)[] = [];
+    const onRun = (_: Source, _read: unknown, { failure }: Ended): void => void failures.push(failure?.message);
+    const { clock, view } = schedule([throwing, other], { onRun });
+    await clock.advance(MINUTE);
+    expect(view(throwing).entry).toMatchObject({ value: 0 });
+    expect(lastOf(view(throwing)).lastError).toMatchObject({ reason: 'Error', message: 'a text' });
+    expect(view(other).entry).toMatchObject({ value: 2 });
+    expect(failures).toEqual(['a text', undefined, 'a text', undefined]);
+  });
+});
 
-    it('keeps what the reads of a round found that ended before it', async () => {
-      const clock = new VirtualClock(NOW);
-      const long = { name: 'long', run: sleeping(clock, HOUR, 10) };
-      const source = fakeSource({ reads: [{ name: 'first' }, long, { name: 'last' }] });
-      const { stop, saved } = schedule([source], { clock });
-      await clock.advance(SECOND);
-      await stop();
-      expect(saved).toMatchObject([['machines', { value: 1 }]]);
-      expect(Object.keys(saved[0]?.[1].reads ?? {})).toEqual(['first']);
-    });
+describe('a closed budget', () => {
+  it('holds polls back until it opens, and shows when that is', async () => {
+    const { clock, starts, failing } = recorder();
+    const source = failing('invalid_body');
+    const { view } = schedule([source], { clock, keyAt: () => NOW + 3 * MINUTE });
+    await clock.advance(3 * MINUTE - 1);
+    expect(starts).toEqual([]);
+    expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
+    await clock.advance(1);
+    expect(starts).toEqual([3]);
+  });
 
-    it('waits for a poll that ends by itself, and for its state', async () => {
+  it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
+    let at = Number.POSITIVE_INFINITY;
+    const source = fakeSource({ everyMs: HOUR });
+    const { clock, view, scheduler } = schedule([source], { keyAt: () => at });
+    await clock.advance(HOUR);
+    at = 0;
+    await clock.advance(15 * SECOND);
+    expect(lastOf(view(source)).lastAttemptAt).toBeDefined();
+
+    at = Number.POSITIVE_INFINITY;
+    await clock.advance(2 * HOUR);
+    at = 0;
+    scheduler.adopt([source], new Map());
+    await clock.advance(0);
+    expect(view(source).entry.value).toBe(2);
+  });
+});
+
+it('shows every source anew when its wait for the quota begins and when it ends', async () => {
+  const names = ['machines', 'slashings'] as const;
+  let closedUntil = NOW + DAY;
+  const sources = names.map((name) => fakeSource({ name }));
+  const { clock, changes, view } = schedule(sources, {
+    quotaOf: () => ({ ...NO_QUOTA, closedUntil }),
+  });
+  await clock.advance(HOUR);
+  expect(changes).toEqual(names);
+  for (const source of sources) expect(view(source).first.wait).toMatchObject({ until: NOW + DAY });
+  closedUntil = 0;
+  await clock.advance(15 * SECOND);
+  expect(changes.slice(2, 4)).toEqual(names);
+  for (const source of sources) expect(view(source).entry.value).toBe(1);
+});
+
+it('reports how sources run while a read runs whose cost is known, beside one that the budget leaves out', async () => {
+  const clock = new VirtualClock(NOW);
+  const basic = { name: 'basic', run: sleeping(clock, MINUTE) };
+  const source = fakeSource({ reads: [{ name: 'late', slowestMs: MINUTE }, basic] });
+  const entry = { ...emptyEntry(source), reads: { basic: { failuresInARow: 0, durationMs: 0, costs: [1, 1] } } };
+  const reported: number[] = [];
+  schedule([source], {
+    clock,
+    allowedPerDay: () => 24,
+    onSchedules: () => reported.push(clock.monotonic()),
+    entries: new Map([['machines', entry]]),
+  });
+  await clock.advance(SECOND);
+  expect(reported).toEqual([0]);
+});
+
+it('polls a source of which the budget leaves out all only when it no longer does, and tells the read that it was off', async () => {
+  const clock = new VirtualClock(NOW);
+  const seen: boolean[] = [];
+  const run = (value: number, { wasLeftOut }: ReadContext) => ({ value: seen.push(wasLeftOut) && value });
+  const source = fakeSource({ spare: 0.5, run });
+  let isMonthly = false;
+  const { view } = schedule([source], { clock, quotaOf: () => ({ ...NO_QUOTA, isMonthly }) });
+  await clock.advance(MINUTE + SECOND);
+  isMonthly = true;
+  await clock.advance(DAY);
+  expect(seen).toEqual([false, false]);
+  expect(view(source)).toMatchObject({ leftOut: ['only'], first: { nextAttemptAt: Infinity, wait: undefined } });
+  const { tone, text } = stateOf(view(source), clock.now());
+  expect([tone, text]).toEqual(['neutral', 'off: the limits are too low']);
+  isMonthly = false;
+  await clock.advance(2 * MINUTE);
+  expect(seen).toEqual([false, false, true, false]);
+});
+
+describe('restored entries', () => {
+  const restored = entryOf(fakeSource(), { lastAttemptAt: NOW - 20 * SECOND }, { value: 41 });
+
+  it('are shown at once and polled only when they are due', async () => {
+    const { clock, starts, counting } = recorder();
+    const source = counting();
+    const { view } = schedule([source], { clock, entries: new Map([['machines', restored]]) });
+    await clock.advance(40 * SECOND - 1);
+    expect(starts).toEqual([]);
+    expect(view(source).entry).toEqual(restored);
+    await clock.advance(1);
+    expect(starts).toEqual([40 * SECOND]);
+    expect(view(source).entry).toMatchObject({ value: 42 });
+  });
+});
+
+describe('the wall clock', () => {
+  it.each([
+    ['back an hour', -HOUR],
+    ['forth an hour', HOUR],
+  ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
+    const { clock, starts, counting } = recorder();
+    const source = counting();
+    const { view } = schedule([source], { clock });
+    await clock.advance(10 * MINUTE + 30 * SECOND);
+    const before = starts.length;
+    clock.step(stepMs);
+    await clock.advance(10 * MINUTE);
+    const after = starts.slice(before - 1);
+    const gaps = after.slice(1).map((start, i) => start - (after[i] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(MINUTE + 15 * SECOND);
+    expect(after.length - 1).toBeLessThanOrEqual(11);
+    expect(Math.abs(view(source).first.nextAttemptAt - clock.now())).toBeLessThanOrEqual(MINUTE);
+  });
+
+  it.each([-11 * MINUTE, 11 * MINUTE])(
+    'set by %i ms during a poll makes it due again, with its values kept',
+    async (ms) => {
       const clock = new VirtualClock(NOW);
+      const ends: (number | undefined)[] = [];
       const source = fakeSource({
         run: async (value) => {
-          await clock.sleep(2 * SECOND);
+          if (value === 0) clock.step(ms);
           return { value: value + 1 };
         },
       });
-      const { stop, saved } = schedule([source], { clock });
-      await clock.advance(SECOND);
-      let ended = false;
-      stop().then(() => {
-        ended = true;
+      const harness: Harness = schedule([source], {
+        clock,
+        store: { save: async (_id, { reads }) => void ends.push(reads['only']?.lastSuccessAt) },
       });
-      await clock.advance(SECOND - 1);
-      expect(ended).toBe(false);
-      await clock.advance(1);
-      expect(ended).toBe(true);
-      expect(saved).toEqual([['machines', expect.objectContaining({ value: 1 })]]);
+      await clock.advance(SECOND);
+      expect(ends).toEqual([undefined, NOW + ms]);
+      expect(harness.view(source).entry.value).toBe(2);
+    },
+  );
+
+  it('set in a round makes the reads after it due again too, because they work with the time of the round', async () => {
+    const clock = new VirtualClock(NOW);
+    const sets = (value: number) => {
+      if (value === 0) clock.step(10 * MINUTE);
+      return { value: value + 1 };
+    };
+    const { saved } = schedule([fakeSource({ reads: [{ name: 'first', run: sets }, { name: 'second' }] })], {
+      clock,
     });
+    await clock.advance(SECOND);
+    const [, entry] = saved[0] ?? [];
+    expect(entry?.reads).toMatchObject({ first: { isDueNow: true }, second: { isDueNow: true } });
+    expect(saved[1]?.[1].value).toBe(4);
+  });
+
+  it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
+    const { clock, scheduler, stop } = schedule([fakeSource({ everyMs: DAY })]);
+    for (let i = 0; i < 20; i += 1) {
+      await clock.advance(MINUTE);
+      clock.step(i % 2 === 0 ? -HOUR : HOUR);
+      expect(scheduler.unhealthy()).toBeUndefined();
+    }
+    void stop();
+    await clock.advance(MINUTE + 1);
+    expect(scheduler.unhealthy()).toBe('the scheduler has stopped');
+  });
+});
+
+describe('a value', () => {
+  it('is shown only once it is persisted', async () => {
+    const clock = new VirtualClock(NOW);
+    const source = fakeSource();
+    const harness: Harness = schedule([source], {
+      clock,
+      store: {
+        save: async () => {
+          expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
+          await clock.sleep(2 * SECOND);
+        },
+      },
+    });
+    await clock.advance(2 * SECOND - 1);
+    expect(lastOf(harness.view(source)).lastAttemptAt).toBeUndefined();
+    expect(harness.changes).toEqual([]);
+    await clock.advance(1);
+    expect(lastOf(harness.view(source)).lastAttemptAt).toBeDefined();
+    expect(harness.changes).toEqual(['machines']);
+  });
+
+  it('that cannot be persisted is not shown, is counted and saved again, while polling continues', async () => {
+    const saves: Entry[] = [];
+    const disk = fullDisk((entry) => saves.push(entry));
+    const source = fakeSource();
+    const { clock, view, changes, lines } = schedule([source], { store: disk.store });
+    await clock.advance(2 * MINUTE + SECOND);
+    expect(view(source).entry).toMatchObject({ value: 0 });
+    expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
+    expect(changes).toEqual([]);
+    // The cadence follows the attempts that were made, not those that are shown.
+    expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
+
+    disk.isFull = false;
+    await clock.advance(15 * SECOND);
+    expect(saves.at(-1)).toMatchObject({ value: 3 });
+    expect(view(source).entry).toMatchObject({ value: 3 });
+    expect(changes).toEqual(['machines']);
+  });
+
+  it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
+    const happened: unknown[] = [];
+    const disk = fullDisk(({ value }) => happened.push(`saved ${value}`));
+    const onEvent = (_: unknown, event: SourceEvent) => happened.push(event['epochs']);
+    const { clock } = schedule([eventful()], { store: disk.store, onEvent });
+    await clock.advance(MINUTE + SECOND);
+    expect(happened).toEqual([]);
+    disk.isFull = false;
+    await clock.advance(MINUTE);
+    expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
+  });
+
+  it('that was never saved leaves no events behind when the state is read again', async () => {
+    const found: unknown[] = [];
+    const source = eventful();
+    const disk = fullDisk();
+    const { clock, scheduler } = schedule([source], { store: disk.store, onEvent: (_, event) => found.push(event) });
+    await clock.advance(SECOND);
+    disk.isFull = false;
+    scheduler.show(source);
+    await clock.advance(MINUTE);
+    expect(found).toEqual([{ type: 'epochs_skipped', epochs: 1 }]);
+  });
+
+  it('is never replaced by an older one, however long a save takes', async () => {
+    const clock = new VirtualClock(NOW);
+    let saves = 0;
+    let saving = 0;
+    let mostAtOnce = 0;
+    const source = fakeSource();
+    const { view } = schedule([source], {
+      clock,
+      store: {
+        save: async () => {
+          saves += 1;
+          if (saves === 1) throw new Error('ENOSPC');
+          saving += 1;
+          mostAtOnce = Math.max(mostAtOnce, saving);
+          // The second try of the first value takes longer than the next poll.
+          await clock.sleep(saves === 2 ? 70 * SECOND : SECOND);
+          saving -= 1;
+        },
+      },
+    });
+    let shown = 0;
+    for (let i = 0; i < 40; i += 1) {
+      await clock.advance(5 * SECOND);
+      const value = Number(view(source).entry.value);
+      expect(value).toBeGreaterThanOrEqual(shown);
+      shown = value;
+    }
+    expect(shown).toBeGreaterThanOrEqual(3);
+    expect(mostAtOnce).toBe(1);
+  });
+});
+
+describe('a stop', () => {
+  it('aborts polls in progress, which then count as nothing', async () => {
+    const { clock, source, events } = recorder();
+    const slow = source('slow', HOUR);
+    const { stop, view, saved, lines } = schedule([slow], { clock });
+    await clock.advance(SECOND);
+    await stop();
+    expect(events).toEqual(['0 START slow']);
+    expect(view(slow).entry).toEqual(emptyEntry(slow));
+    expect(saved).toEqual([]);
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps what the reads of a round found that ended before it', async () => {
+    const clock = new VirtualClock(NOW);
+    const long = { name: 'long', run: sleeping(clock, HOUR, 10) };
+    const source = fakeSource({ reads: [{ name: 'first' }, long, { name: 'last' }] });
+    const { stop, saved } = schedule([source], { clock });
+    await clock.advance(SECOND);
+    await stop();
+    expect(saved).toMatchObject([['machines', { value: 1 }]]);
+    expect(Object.keys(saved[0]?.[1].reads ?? {})).toEqual(['first']);
+  });
+
+  it('waits for a poll that ends by itself, and for its state', async () => {
+    const clock = new VirtualClock(NOW);
+    const source = fakeSource({
+      run: async (value) => {
+        await clock.sleep(2 * SECOND);
+        return { value: value + 1 };
+      },
+    });
+    const { stop, saved } = schedule([source], { clock });
+    await clock.advance(SECOND);
+    let ended = false;
+    stop().then(() => {
+      ended = true;
+    });
+    await clock.advance(SECOND - 1);
+    expect(ended).toBe(false);
+    await clock.advance(1);
+    expect(ended).toBe(true);
+    expect(saved).toEqual([['machines', expect.objectContaining({ value: 1 })]]);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RULE_FILES, rules, shippedThreshold } from '../../deploy/grafana/src/rules.ts';
 import { CONDITIONS, MACHINE_CONDITIONS, THRESHOLDS } from '../../src/sources/conditions.ts';
 import { FOR_MS } from '../../src/sources/lateness.ts';
@@ -36,46 +36,44 @@ const detected = configured({ validators: { ...defaultConfig().validators, watch
   ({ more }) => more?.detects?.(timing()) ?? [],
 );
 
-describe('sources/conditions', () => {
-  it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
-    const condition = conditions.find(([name]) => name === alert)?.[1];
-    const reason = Object.entries(NOT_ON_PAGE).find(([name]) => name === alert)?.[1];
-    expect(
-      condition === undefined ? reason : condition.severity,
-      `${alert} is ${severity} in deploy/prometheus/rules.yaml: give it a row in CONDITIONS of ${TABLE} with this severity, or a reason in NOT_ON_PAGE of this test`,
-    ).toEqual(condition === undefined ? expect.stringMatching(/\w+ \w+/) : severity);
-    expect(condition && reason, `${alert} is in CONDITIONS and in NOT_ON_PAGE`).toBeUndefined();
-  });
+it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
+  const condition = conditions.find(([name]) => name === alert)?.[1];
+  const reason = Object.entries(NOT_ON_PAGE).find(([name]) => name === alert)?.[1];
+  expect(
+    condition === undefined ? reason : condition.severity,
+    `${alert} is ${severity} in deploy/prometheus/rules.yaml: give it a row in CONDITIONS of ${TABLE} with this severity, or a reason in NOT_ON_PAGE of this test`,
+  ).toEqual(condition === undefined ? expect.stringMatching(/\w+ \w+/) : severity);
+  expect(condition && reason, `${alert} is in CONDITIONS and in NOT_ON_PAGE`).toBeUndefined();
+});
 
-  it.each(conditions)('%s: is an alert, with its severity, and has its place in the runbook', (name, { severity }) => {
-    const alert = alerts.find((one) => one.alert === name);
-    expect(alert?.severity, `${name} in CONDITIONS of ${TABLE}: not so in deploy/prometheus/rules.yaml`).toBe(severity);
-    expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
-  });
+it.each(conditions)('%s: is an alert, with its severity, and has its place in the runbook', (name, { severity }) => {
+  const alert = alerts.find((one) => one.alert === name);
+  expect(alert?.severity, `${name} in CONDITIONS of ${TABLE}: not so in deploy/prometheus/rules.yaml`).toBe(severity);
+  expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
+});
 
-  it('gives reasons only for alerts that there are', () => {
-    for (const name of Object.keys(NOT_ON_PAGE)) expect(alerts.map(({ alert }) => alert)).toContain(name);
-  });
+it('gives reasons only for alerts that there are', () => {
+  for (const name of Object.keys(NOT_ON_PAGE)) expect(alerts.map(({ alert }) => alert)).toContain(name);
+});
 
-  it.each(Object.entries(THRESHOLDS))('%s is the number of the rules', (name, value) => {
-    expect(
-      value,
-      `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
-    ).toBe(shippedThreshold(name));
-  });
+it.each(Object.entries(THRESHOLDS))('%s is the number of the rules', (name, value) => {
+  expect(
+    value,
+    `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
+  ).toBe(shippedThreshold(name));
+});
 
-  it.each(detected)('%s: `for` of the rule is what `check` adds', (name) => {
-    expect(parseDuration(rules.find(({ alert }) => alert === name)?.for ?? '0')).toBe(FOR_MS[name] ?? 0);
-  });
+it.each(detected)('%s: `for` of the rule is what `check` adds', (name) => {
+  expect(parseDuration(rules.find(({ alert }) => alert === name)?.for ?? '0')).toBe(FOR_MS[name] ?? 0);
+});
 
-  it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {
-    // Where sweeps are rare, it adds their interval.
-    const offline = 'on (job, instance) group_left () beaconchain:machine_offline_after_seconds';
-    const recorded = than === 'machine_offline_seconds' ? offline : `scalar(max(beaconchain:threshold:${than})`;
-    const limit = typeof than === 'number' ? `${than}\n` : recorded;
-    const alert = alerts.find((one) => one.alert === name)?.expr ?? '';
-    // A condition that is held while its values are unknown is recorded.
-    const condition = rules.find(({ record }) => record && alert.startsWith(`${record}\n`))?.expr;
-    expect(`${alert}${condition}`).toContain(` ${is} ${limit}`);
-  });
+it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {
+  // Where sweeps are rare, it adds their interval.
+  const offline = 'on (job, instance) group_left () beaconchain:machine_offline_after_seconds';
+  const recorded = than === 'machine_offline_seconds' ? offline : `scalar(max(beaconchain:threshold:${than})`;
+  const limit = typeof than === 'number' ? `${than}\n` : recorded;
+  const alert = alerts.find((one) => one.alert === name)?.expr ?? '';
+  // A condition that is held while its values are unknown is recorded.
+  const condition = rules.find(({ record }) => record && alert.startsWith(`${record}\n`))?.expr;
+  expect(`${alert}${condition}`).toContain(` ${is} ${limit}`);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SystemRecord } from '../../src/api/answers/machines.ts';
 import type { PastRange } from '../../src/api/endpoints.ts';
 import { dailyReturnsSource } from '../../src/sources/daily-returns/index.ts';
@@ -52,48 +52,46 @@ async function live<T>(source: Source<T>, body: unknown, now: number): Promise<F
   return source.metrics(value, timing({ now }), NO_INPUTS);
 }
 
-describe('sources/history', () => {
-  it('a record of a machine says the same live and of the past', async () => {
-    const source = machinesSource(
-      machinesOptions({ chains: ['mainnet', 'hoodi'], chainRules: [{ match: 'n*', chain: 'hoodi' }] }),
-    );
-    const at = NOW - 30_500;
-    const odd = 'rack "7"\n\\ü\0';
-    const page = machinesPage({
-      system: [systemRecord({ timestamp: at }), systemRecord({ machine: odd, timestamp: at, cpu_cores: null })],
-      validator: [validatorRecord({ timestamp: at }), validatorRecord({ machine: '', timestamp: at / 1000 })],
-      node: [nodeRecord({ timestamp: at, network_peers_connected: undefined })],
-    });
-    const told = await past(source as never, page, HOUR_RANGE);
-    const shown = await live(source, page, NOW);
-    const order = (all: unknown[]): string[] => all.map((one) => JSON.stringify(one)).sort();
-    expect(order(flat(told))).toEqual(order(flat(shown)));
-    expect(timesOf(told).every((one) => one === at / 1000)).toBe(true);
-    expect(flat(told).length).toBeGreaterThan(60);
+it('a record of a machine says the same live and of the past', async () => {
+  const source = machinesSource(
+    machinesOptions({ chains: ['mainnet', 'hoodi'], chainRules: [{ match: 'n*', chain: 'hoodi' }] }),
+  );
+  const at = NOW - 30_500;
+  const odd = 'rack "7"\n\\ü\0';
+  const page = machinesPage({
+    system: [systemRecord({ timestamp: at }), systemRecord({ machine: odd, timestamp: at, cpu_cores: null })],
+    validator: [validatorRecord({ timestamp: at }), validatorRecord({ machine: '', timestamp: at / 1000 })],
+    node: [nodeRecord({ timestamp: at, network_peers_connected: undefined })],
   });
+  const told = await past(source as never, page, HOUR_RANGE);
+  const shown = await live(source, page, NOW);
+  const order = (all: unknown[]): string[] => all.map((one) => JSON.stringify(one)).sort();
+  expect(order(flat(told))).toEqual(order(flat(shown)));
+  expect(timesOf(told).every((one) => one === at / 1000)).toBe(true);
+  expect(flat(told).length).toBeGreaterThan(60);
+});
 
-  it('a network counter that falls from one call to the next is withheld as live', () => {
-    const history = machinesHistory(machinesOptions());
-    const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
-      const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
-      const families = history.families([['system', SystemRecord.parse(systemRecord(fields))]]);
-      return samplesOf(families, 'beaconchain_machine_network_receive_bytes_total').length;
-    });
-    expect(shown).toEqual([1, 0]);
+it('a network counter that falls from one call to the next is withheld as live', () => {
+  const history = machinesHistory(machinesOptions());
+  const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
+    const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
+    const families = history.families([['system', SystemRecord.parse(systemRecord(fields))]]);
+    return samplesOf(families, 'beaconchain_machine_network_receive_bytes_total').length;
   });
+  expect(shown).toEqual([1, 0]);
+});
 
-  it('a day has the same samples live and in the past, at the time of its end', async () => {
-    const source = dailyReturnsSource('mainnet', HOUR);
-    const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
-    const told = await past(source as never, page, { window: '24h' });
-    expect(flat(told)).toEqual(flat(await live(source, page, DAY_2100_END + HOUR)));
-    expect(new Set(timesOf(told))).toEqual(new Set([DAY_2100_END / 1000]));
-  });
+it('a day has the same samples live and in the past, at the time of its end', async () => {
+  const source = dailyReturnsSource('mainnet', HOUR);
+  const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
+  const told = await past(source as never, page, { window: '24h' });
+  expect(flat(told)).toEqual(flat(await live(source, page, DAY_2100_END + HOUR)));
+  expect(new Set(timesOf(told))).toEqual(new Set([DAY_2100_END / 1000]));
+});
 
-  it('a repeated cursor ends the pages that estimate a history', async () => {
-    const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
-    await machinesHistory(machinesOptions()).estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
-    // Two pages of a minute, and one of a machine.
-    expect(api.requests).toHaveLength(3);
-  });
+it('a repeated cursor ends the pages that estimate a history', async () => {
+  const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
+  await machinesHistory(machinesOptions()).estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
+  // Two pages of a minute, and one of a machine.
+  expect(api.requests).toHaveLength(3);
 });

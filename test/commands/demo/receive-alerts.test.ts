@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { receiveAlerts } from '../../../src/commands/demo.ts';
 import { NOW } from '../../support/time/timing.ts';
 
@@ -24,22 +24,20 @@ const OFFLINE = {
   startsAt: '2026-11-22T16:00:00Z',
 };
 
-describe('commands/demo/receive-alerts', () => {
-  it('prints a line for each alert: what, how bad, in words, and what to do; and one when it is resolved', () => {
-    const { answer, printed } = post({ version: '4', alerts: [OFFLINE, { ...OFFLINE, status: 'resolved' }] });
-    expect(answer).toMatchObject({ status: 200 });
-    const line =
-      'critical BeaconchainMachineOffline: Machine node-a (mainnet) is silent ' +
-      'http://localhost:10032/docs/alerts#beaconchainmachineoffline\n';
-    expect(printed).toBe(`${TIME} ALERT firing ${line}${TIME} RESOLVED ${line}`);
-  });
+it('prints a line for each alert: what, how bad, in words, and what to do; and one when it is resolved', () => {
+  const { answer, printed } = post({ version: '4', alerts: [OFFLINE, { ...OFFLINE, status: 'resolved' }] });
+  expect(answer).toMatchObject({ status: 200 });
+  const line =
+    'critical BeaconchainMachineOffline: Machine node-a (mainnet) is silent ' +
+    'http://localhost:10032/docs/alerts#beaconchainmachineoffline\n';
+  expect(printed).toBe(`${TIME} ALERT firing ${line}${TIME} RESOLVED ${line}`);
+});
 
-  it('escapes control characters', () => {
-    const { printed } = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] });
-    expect(printed).toContain(String.raw`\u001b[2J\u009b2J\r\u202eX`);
-  });
+it('escapes control characters', () => {
+  const { printed } = post({ alerts: [{ ...OFFLINE, labels: { alertname: '\u001b[2J\u009b2J\r\u202eX' } }] });
+  expect(printed).toContain(String.raw`\u001b[2J\u009b2J\r\u202eX`);
+});
 
-  it('leaves every other path to the service', () => {
-    for (const path of ['/', '/alerts/', '/-/silence', '/api/v2/alerts']) expect(post('', path).answer).toBeUndefined();
-  });
+it('leaves every other path to the service', () => {
+  for (const path of ['/', '/alerts/', '/-/silence', '/api/v2/alerts']) expect(post('', path).answer).toBeUndefined();
 });

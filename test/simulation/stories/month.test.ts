@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { silence, wake } from '../../../src/sandbox/machines.ts';
 import { latenessAt } from '../../../src/sources/lateness.ts';
 import { offlineAfter } from '../../../src/sources/machines/conditions.ts';
@@ -85,56 +85,53 @@ function silences(story: Played): Map<string, number> {
   return new Map(Array.from(answered, ([source, at]) => [source, (story.now - at * 1_000) / DAY]));
 }
 
-describe('stories/month', () => {
-  it.each(Object.entries(CASES))('a trial is polled to its last day, and nothing is refused: %s', async (_, one) => {
-    const { file = {}, startDay = 0, days = 31, used, longest, every = {}, happen = () => undefined } = one;
-    const start = OCTOBER + startDay * DAY;
-    const story = new Played({ start, sandbox: TRIAL, file, isLong: true });
-    await story.eachHour(days, (hour) => happen(story, hour));
-    // Two programs that ask within one second are another matter.
-    expect(story.requests.filter(({ counted }) => counted?.refusedBy === 'month')).toEqual([]);
-    expect(story.used).toBeGreaterThanOrEqual(used[0]);
-    expect(story.used).toBeLessThanOrEqual(used[1]);
-    for (const [source, days] of silences(story)) expect(days, source).toBeLessThan(1.2);
-    expect(longestGapOf(story, start)).toBeLessThan(longest);
-    for (const [endpoint, minutes] of Object.entries(every)) {
-      const sent = story.requests.filter((request) => request.endpoint === endpoint).length;
-      expect((days * DAY) / MINUTE / sent, endpoint).toBeLessThanOrEqual(minutes);
-    }
-  });
+it.each(Object.entries(CASES))('a trial is polled to its last day, and nothing is refused: %s', async (_, one) => {
+  const { file = {}, startDay = 0, days = 31, used, longest, every = {}, happen = () => undefined } = one;
+  const start = OCTOBER + startDay * DAY;
+  const story = new Played({ start, sandbox: TRIAL, file, isLong: true });
+  await story.eachHour(days, (hour) => happen(story, hour));
+  // Two programs that ask within one second are another matter.
+  expect(story.requests.filter(({ counted }) => counted?.refusedBy === 'month')).toEqual([]);
+  expect(story.used).toBeGreaterThanOrEqual(used[0]);
+  expect(story.used).toBeLessThanOrEqual(used[1]);
+  for (const [source, days] of silences(story)) expect(days, source).toBeLessThan(1.2);
+  expect(longestGapOf(story, start)).toBeLessThan(longest);
+  for (const [endpoint, minutes] of Object.entries(every)) {
+    const sent = story.requests.filter((request) => request.endpoint === endpoint).length;
+    expect((days * DAY) / MINUTE / sent, endpoint).toBeLessThanOrEqual(minutes);
+  }
+});
 
-  it('a machine that falls silent counts as offline as late as `check` says, and no later', async () => {
-    const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
-    const [[name, machine]] = [...story.sandbox.fleet.machines] as [[string, Parameters<typeof silence>[0]]];
-    const [source] = configured().filter((one) => one.name === 'machines') as [Source];
-    const polled = (what: string): number => story.shown(`source_${what}_seconds{source="machines"}`) ?? 0;
-    const pace = () => timing({ intervalMs: 1_000 * polled('interval') });
-    const late: number[] = [];
-    for (let i = 0; i < 6; i += 1) {
-      await story.advance(5 * HOUR + i * 11 * MINUTE);
-      const [[, , said]] = latenessAt([{ source, timing: pace() }]) as [[string, string, string]];
-      const since = story.now;
-      silence(machine, since);
-      const seenAt = () =>
-        [...story.family('machine_last_seen_timestamp_seconds')].find(([of]) => of.includes(name))?.[1];
-      while (polled('last_success_timestamp') - (seenAt() ?? 0) <= offlineAfter(pace()))
-        await story.advance(4 * MINUTE);
-      late.push((story.now - since) / (parseDuration(said) ?? 0));
-      wake(machine, story.now);
-    }
-    expect(Math.max(...late)).toBeLessThanOrEqual(1);
-    expect(Math.max(...late)).toBeGreaterThan(0.8);
-  });
+it('a machine that falls silent counts as offline as late as `check` says, and no later', async () => {
+  const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
+  const [[name, machine]] = [...story.sandbox.fleet.machines] as [[string, Parameters<typeof silence>[0]]];
+  const [source] = configured().filter((one) => one.name === 'machines') as [Source];
+  const polled = (what: string): number => story.shown(`source_${what}_seconds{source="machines"}`) ?? 0;
+  const pace = () => timing({ intervalMs: 1_000 * polled('interval') });
+  const late: number[] = [];
+  for (let i = 0; i < 6; i += 1) {
+    await story.advance(5 * HOUR + i * 11 * MINUTE);
+    const [[, , said]] = latenessAt([{ source, timing: pace() }]) as [[string, string, string]];
+    const since = story.now;
+    silence(machine, since);
+    const seenAt = () =>
+      [...story.family('machine_last_seen_timestamp_seconds')].find(([of]) => of.includes(name))?.[1];
+    while (polled('last_success_timestamp') - (seenAt() ?? 0) <= offlineAfter(pace())) await story.advance(4 * MINUTE);
+    late.push((story.now - since) / (parseDuration(said) ?? 0));
+    wake(machine, story.now);
+  }
+  expect(Math.max(...late)).toBeLessThanOrEqual(1);
+  expect(Math.max(...late)).toBeGreaterThan(0.8);
+});
 
-  it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {
-    const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
-    await story.eachHour(10, (hour) => story.othersSpend(evenly(20, hour)));
-    const pace = (): number => story.shown('source_interval_seconds{source="machines"}') ?? 0;
-    const before = pace();
-    await story.restart();
-    // The mean of others falls a little with each hour in which they are not heard of. Without them it would be a half.
-    expect(Math.abs(pace() / before - 1)).toBeLessThan(0.02);
-    await story.advance(MINUTE);
-    expect(story.requests.length).toBeLessThanOrEqual(1);
-  });
+it('what others take is known after a restart, and but one request nothing is sent that is not due', async () => {
+  const story = new Played({ start: OCTOBER, sandbox: TRIAL, isLong: true });
+  await story.eachHour(10, (hour) => story.othersSpend(evenly(20, hour)));
+  const pace = (): number => story.shown('source_interval_seconds{source="machines"}') ?? 0;
+  const before = pace();
+  await story.restart();
+  // The mean of others falls a little with each hour in which they are not heard of. Without them it would be a half.
+  expect(Math.abs(pace() / before - 1)).toBeLessThan(0.02);
+  await story.advance(MINUTE);
+  expect(story.requests.length).toBeLessThanOrEqual(1);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Attempt, type Entry, emptyEntry } from '../../../src/scheduler/entry.ts';
 import { machinesSource } from '../../../src/sources/machines/index.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
@@ -15,47 +15,45 @@ function ranAt(times: Readonly<Record<string, number>>): Entry<Machines> {
   return { ...emptyEntry(SOURCE), reads: Object.fromEntries(reads) };
 }
 
-describe('sources/machines/index', () => {
-  it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
-    const hourly = machinesSource(machinesOptions({ intervalMs: HOUR }));
-    const delays = Array.from({ length: 50 }, (_, i) => {
-      const last = NOW + i * 61_000;
-      return scheduleAt(hourly, ranAt({ sweep: last }), last).first.nextAttemptAt - last - HOUR;
-    });
-    expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
-    expect(Math.max(...delays)).toBeLessThan(HOUR / 10);
-    expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(HOUR / 15);
-    expect(new Set(delays).size).toBeGreaterThan(45);
+it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
+  const hourly = machinesSource(machinesOptions({ intervalMs: HOUR }));
+  const delays = Array.from({ length: 50 }, (_, i) => {
+    const last = NOW + i * 61_000;
+    return scheduleAt(hourly, ranAt({ sweep: last }), last).first.nextAttemptAt - last - HOUR;
   });
+  expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...delays)).toBeLessThan(HOUR / 10);
+  expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(HOUR / 15);
+  expect(new Set(delays).size).toBeGreaterThan(45);
+});
 
-  it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
-    const perDay = (allowedPerDay?: number): number[] =>
-      scheduleAt(SOURCE, undefined, NOW, allowedPerDay).reads.map(({ pace }) => pace.requestsPerDay);
-    expect(perDay()).toEqual([1_440, 4, 0]);
-    const hours = 1 + 2 / 30;
-    expect(scheduleAt(SOURCE, undefined, NOW, 24).first.pace.intervalMs).toBeCloseTo(hours * HOUR);
-    expect(perDay(24).map((requests) => requests * hours)).toEqual([
-      expect.closeTo(24 * (1 + 1 / 30)),
-      expect.closeTo(24 / 30),
-      0,
-    ]);
-  });
+it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
+  const perDay = (allowedPerDay?: number): number[] =>
+    scheduleAt(SOURCE, undefined, NOW, allowedPerDay).reads.map(({ pace }) => pace.requestsPerDay);
+  expect(perDay()).toEqual([1_440, 4, 0]);
+  const hours = 1 + 2 / 30;
+  expect(scheduleAt(SOURCE, undefined, NOW, 24).first.pace.intervalMs).toBeCloseTo(hours * HOUR);
+  expect(perDay(24).map((requests) => requests * hours)).toEqual([
+    expect.closeTo(24 * (1 + 1 / 30)),
+    expect.closeTo(24 / 30),
+    0,
+  ]);
+});
 
-  it('lists the names every 6 hours, on a scarce budget once in thirty sweeps', () => {
-    const next = (allowedPerDay: number): number[] => {
-      const { reads, first } = scheduleAt(SOURCE, ranAt({ sweep: NOW, names: NOW }), NOW, allowedPerDay);
-      return [(reads[1]?.nextAttemptAt ?? 0) - NOW, first.pace.intervalMs];
-    };
-    expect(next(1_000)[0]).toBe(6 * HOUR);
-    const [listMs = 0, sweepMs = 0] = next(24);
-    expect(listMs).toBeCloseTo(30 * sweepMs, 0);
-  });
+it('lists the names every 6 hours, on a scarce budget once in thirty sweeps', () => {
+  const next = (allowedPerDay: number): number[] => {
+    const { reads, first } = scheduleAt(SOURCE, ranAt({ sweep: NOW, names: NOW }), NOW, allowedPerDay);
+    return [(reads[1]?.nextAttemptAt ?? 0) - NOW, first.pace.intervalMs];
+  };
+  expect(next(1_000)[0]).toBe(6 * HOUR);
+  const [listMs = 0, sweepMs = 0] = next(24);
+  expect(listMs).toBeCloseTo(30 * sweepMs, 0);
+});
 
-  it('reads the list and unknown names in one round with a sweep, which waits for nothing', () => {
-    const entry = ranAt({ sweep: NOW, names: NOW - 6 * HOUR + MINUTE, unknown: NOW });
-    const listed = { ...entry, value: { ...entry.value, asked: [['a', 0]] } } as typeof entry;
-    const [sweep, ...others] = scheduleAt(SOURCE, listed, NOW).reads.map(({ nextAttemptAt }) => nextAttemptAt);
-    expect(others).toEqual([sweep, sweep]);
-    expect(scheduleAt(SOURCE, entry, NOW).reads[2]?.nextAttemptAt).toBe(Number.POSITIVE_INFINITY);
-  });
+it('reads the list and unknown names in one round with a sweep, which waits for nothing', () => {
+  const entry = ranAt({ sweep: NOW, names: NOW - 6 * HOUR + MINUTE, unknown: NOW });
+  const listed = { ...entry, value: { ...entry.value, asked: [['a', 0]] } } as typeof entry;
+  const [sweep, ...others] = scheduleAt(SOURCE, listed, NOW).reads.map(({ nextAttemptAt }) => nextAttemptAt);
+  expect(others).toEqual([sweep, sweep]);
+  expect(scheduleAt(SOURCE, entry, NOW).reads[2]?.nextAttemptAt).toBe(Number.POSITIVE_INFINITY);
 });

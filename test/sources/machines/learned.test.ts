@@ -41,235 +41,233 @@ function learnAll(before: Partial<Machine> | undefined, records: readonly Machin
 const AUTO = machinesOptions({ chain: 'auto' });
 const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
 
-describe('sources/machines/learned', () => {
-  describe('the chain of a machine', () => {
-    it('is that of two synced records of its node that are two minutes apart, in any order', () => {
-      expect(learnAll(undefined, inStep('hoodi', 2)).chain).toBe('hoodi');
-      expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
-    });
-
-    it('is not known from less than two minutes, or from records without a head', () => {
-      expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
-      const headless = with_({ sync_beacon_head_slot: null }, inStep('hoodi', 5));
-      expect(learnAll(undefined, headless).chain).toBeUndefined();
-    });
-
-    it.each([undefined, false])('is that of two heads within 16 slots of its clock where the flag is %s', (flag) => {
-      const behind = (slots: number): MachineRecord[] =>
-        with_({ sync_eth2_synced: flag }, inStep('hoodi', 2, START, slots));
-      expect([16, 17].map((slots) => learnAll(undefined, behind(slots)).chain)).toEqual(['hoodi', undefined]);
-      const [far, , near] = [...inStep('hoodi', 1, START, 17), ...behind(15).slice(2)];
-      expect(learnAll(undefined, [far, near] as MachineRecord[]).chain).toBeUndefined();
-    });
-
-    it('stays that of the first of two nodes under one name, whoever comes first in each minute', () => {
-      const heads = (turns: string): MachineRecord[] =>
-        [...turns].flatMap((turn, i) => inStep(turn === 'm' ? 'mainnet' : 'hoodi', 0, START + i * 60));
-      expect(learnAll(undefined, heads('mhmmhhhmhhhhmhhhh')).chain).toBe('mainnet');
-      expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
-    });
-
-    it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
-      const first = learnAll(undefined, inStep('hoodi', 0));
-      expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 120)).chain).toBe('hoodi');
-      expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 4 * 3_600)).chain).toBe('hoodi');
-    });
-
-    it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
-      // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
-      const passes = Array.from({ length: 10 }, (_, i) => standing(i, i * 500 - 2_000));
-      expect(learnAll(undefined, passes).chain).toBeUndefined();
-      const arrived = learnAll(undefined, [...passes, ...inStep('mainnet', 5, START + 600)]);
-      expect(arrived.chain).toBe('mainnet');
-    });
-
-    it('is not known while the head stands still, or is more than a day off', () => {
-      expect(learnAll(undefined, [standing(0), standing(2), standing(4)]).chain).toBeUndefined();
-      expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
-      expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
-    });
-
-    it('is kept when the node falls behind, and follows a machine that moves', () => {
-      const learned = learnAll(undefined, inStep('hoodi', 2));
-      const stuck = learnAll({ learned }, [standing(150)]);
-      expect(stuck.chain).toBe('hoodi');
-      expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
-    });
-
-    it('is the label after rules and the configuration, also of a chain that is not configured', () => {
-      expect(chainOf(AUTO, hoodi)).toBe('hoodi');
-      expect(chainOf(AUTO, { name: 'a' })).toBe('mainnet');
-      expect(chainOf(machinesOptions({ chain: 'auto', chains: ['hoodi', 'mainnet'] }), { name: 'a' })).toBe('hoodi');
-      expect(chainOf({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe('mainnet');
-      expect(chainOf({ ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' }] }, hoodi)).toBe('mainnet');
-    });
-
-    it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
-      expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
-      expect(isChainKnown(AUTO, hoodi)).toBe(true);
-      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(false);
-      expect(isChainKnown({ ...AUTO, chain: 'hoodi' }, hoodi)).toBe(true);
-      const rules = { ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' as const }] };
-      expect(isChainKnown(rules, { name: 'a' })).toBe(true);
-      expect(isChainKnown(rules, hoodi)).toBe(false);
-      expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
-    });
-
-    it('is an assumption while the newest record is that of another chain, as of two nodes under one name', () => {
-      const holding = (chain: Chain, behind = 0): Parameters<typeof isChainKnown>[1] => {
-        const head = { timestamp: START, sync_beacon_head_slot: slotAt(chain, START * 1000) - behind };
-        return { name: 'a', learned: { chain: 'mainnet' }, node: NodeRecord.parse(head) };
-      };
-      expect(isChainKnown(AUTO, holding('mainnet'))).toBe(true);
-      expect(isChainKnown(AUTO, holding('mainnet', 3 * DAY_SLOTS))).toBe(true);
-      expect(isChainKnown(AUTO, holding('hoodi'))).toBe(false);
-      expect(isChainKnown(machinesOptions({ chainRules: [{ match: 'a', chain: 'hoodi' }] }), holding('hoodi'))).toBe(
-        false,
-      );
-    });
+describe('the chain of a machine', () => {
+  it('is that of two synced records of its node that are two minutes apart, in any order', () => {
+    expect(learnAll(undefined, inStep('hoodi', 2)).chain).toBe('hoodi');
+    expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
   });
 
-  describe('the flag of the execution client', () => {
-    const teku = { client_name: 'teku', client_version: '26.7.1' };
-    const shown = (record: MachineRecord, learned: Learned): boolean | null | undefined =>
-      trusted({ name: 'a', node: record[1] as NodeRecord, learned }, START * 1000).node?.sync_eth1_connected;
-
-    it('has no value before this client has said yes, whether it says no or nothing', () => {
-      for (const said of [{ sync_eth1_connected: false }, {}]) {
-        const record = node(START, { ...teku, ...said });
-        expect(shown(record, learnAll(undefined, [record]))).toBeNull();
-      }
-    });
-
-    it('is believed once the same name and version have said yes, and no longer after an update', () => {
-      const yes = node(START, { ...teku, client_version: '25.1.0', sync_eth1_connected: true });
-      const learned = learnAll(undefined, [yes]);
-      expect(shown(yes, learned)).toBe(true);
-      const no = node(START + 60, { ...teku, client_version: '25.1.0', sync_eth1_connected: false });
-      expect(shown(no, learnAll({ learned }, [no]))).toBe(false);
-      const updated = node(START + 120, { ...teku, sync_eth1_connected: false });
-      expect(shown(updated, learnAll({ learned }, [updated]))).toBeNull();
-    });
+  it('is not known from less than two minutes, or from records without a head', () => {
+    expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
+    const headless = with_({ sync_beacon_head_slot: null }, inStep('hoodi', 5));
+    expect(learnAll(undefined, headless).chain).toBeUndefined();
   });
 
-  describe('a set of counters', () => {
-    const BOOT = START - 90_000;
-    const of = (process: Process, minute: number, fields: object): MachineRecord =>
-      [process, { timestamp: START + minute * 60, misc_node_boot_ts_seconds: BOOT, ...fields }] as MachineRecord;
-    /** Records of values, one a minute from this one on. */
-    const system = (field: string, values: readonly number[], from = 0): MachineRecord[] =>
-      values.map((value, i) => of('system', from + i, { [field]: value }));
-    const withheld = (records: readonly MachineRecord[], minute: number): string[] => {
-      const machine = { learned: learnAll(undefined, records) };
-      return Object.keys(COUNTERS).filter((set) => hasFallen(set, machine, (START + minute * 60) * 1000));
+  it.each([undefined, false])('is that of two heads within 16 slots of its clock where the flag is %s', (flag) => {
+    const behind = (slots: number): MachineRecord[] =>
+      with_({ sync_eth2_synced: flag }, inStep('hoodi', 2, START, slots));
+    expect([16, 17].map((slots) => learnAll(undefined, behind(slots)).chain)).toEqual(['hoodi', undefined]);
+    const [far, , near] = [...inStep('hoodi', 1, START, 17), ...behind(15).slice(2)];
+    expect(learnAll(undefined, [far, near] as MachineRecord[]).chain).toBeUndefined();
+  });
+
+  it('stays that of the first of two nodes under one name, whoever comes first in each minute', () => {
+    const heads = (turns: string): MachineRecord[] =>
+      [...turns].flatMap((turn, i) => inStep(turn === 'm' ? 'mainnet' : 'hoodi', 0, START + i * 60));
+    expect(learnAll(undefined, heads('mhmmhhhmhhhhmhhhh')).chain).toBe('mainnet');
+    expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
+  });
+
+  it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
+    const first = learnAll(undefined, inStep('hoodi', 0));
+    expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 120)).chain).toBe('hoodi');
+    expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 4 * 3_600)).chain).toBe('hoodi');
+  });
+
+  it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
+    // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
+    const passes = Array.from({ length: 10 }, (_, i) => standing(i, i * 500 - 2_000));
+    expect(learnAll(undefined, passes).chain).toBeUndefined();
+    const arrived = learnAll(undefined, [...passes, ...inStep('mainnet', 5, START + 600)]);
+    expect(arrived.chain).toBe('mainnet');
+  });
+
+  it('is not known while the head stands still, or is more than a day off', () => {
+    expect(learnAll(undefined, [standing(0), standing(2), standing(4)]).chain).toBeUndefined();
+    expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
+    expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
+  });
+
+  it('is kept when the node falls behind, and follows a machine that moves', () => {
+    const learned = learnAll(undefined, inStep('hoodi', 2));
+    const stuck = learnAll({ learned }, [standing(150)]);
+    expect(stuck.chain).toBe('hoodi');
+    expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
+  });
+
+  it('is the label after rules and the configuration, also of a chain that is not configured', () => {
+    expect(chainOf(AUTO, hoodi)).toBe('hoodi');
+    expect(chainOf(AUTO, { name: 'a' })).toBe('mainnet');
+    expect(chainOf(machinesOptions({ chain: 'auto', chains: ['hoodi', 'mainnet'] }), { name: 'a' })).toBe('hoodi');
+    expect(chainOf({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe('mainnet');
+    expect(chainOf({ ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' }] }, hoodi)).toBe('mainnet');
+  });
+
+  it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
+    expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
+    expect(isChainKnown(AUTO, hoodi)).toBe(true);
+    expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(false);
+    expect(isChainKnown({ ...AUTO, chain: 'hoodi' }, hoodi)).toBe(true);
+    const rules = { ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' as const }] };
+    expect(isChainKnown(rules, { name: 'a' })).toBe(true);
+    expect(isChainKnown(rules, hoodi)).toBe(false);
+    expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
+  });
+
+  it('is an assumption while the newest record is that of another chain, as of two nodes under one name', () => {
+    const holding = (chain: Chain, behind = 0): Parameters<typeof isChainKnown>[1] => {
+      const head = { timestamp: START, sync_beacon_head_slot: slotAt(chain, START * 1000) - behind };
+      return { name: 'a', learned: { chain: 'mainnet' }, node: NodeRecord.parse(head) };
     };
-
-    it.each([
-      ['cpu', 'cpu_node_system_seconds_total', 17_395_280, 17_165_328],
-      ['disk', 'disk_node_reads_total', 800_000, 0],
-      ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
-    ])(
-      '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
-      (set, field, more, less) => {
-        const once = system(field, [more, less]);
-        expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
-        const again = [...system(field, [more, less, more]), ...system(field, [less], 31)];
-        expect([90, 91].map((minute) => withheld(again, minute))).toEqual([[set], []]);
-        expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 63)], 73)).toEqual([]);
-        const reboot = of('system', 1, { [field]: less, misc_node_boot_ts_seconds: START + 30 });
-        expect(withheld([...system(field, [more]), reboot], 1)).toEqual([]);
-        expect(withheld(system(field, [more, more - 10]), 1)).toEqual([]);
-      },
+    expect(isChainKnown(AUTO, holding('mainnet'))).toBe(true);
+    expect(isChainKnown(AUTO, holding('mainnet', 3 * DAY_SLOTS))).toBe(true);
+    expect(isChainKnown(AUTO, holding('hoodi'))).toBe(false);
+    expect(isChainKnown(machinesOptions({ chainRules: [{ match: 'a', chain: 'hoodi' }] }), holding('hoodi'))).toBe(
+      false,
     );
+  });
+});
 
-    it('cpu of a host that rises too fast is withheld, too, however few threads a container reports', () => {
-      const rise = (by: number) => [
-        ...system('cpu_threads', [1]),
-        ...system('cpu_node_idle_seconds_total', [100, 100 + by], 1),
-      ];
-      expect([60 * 512, 229_952].map((by) => withheld(rise(by), 2))).toEqual([[], ['cpu']]);
-    });
+describe('the flag of the execution client', () => {
+  const teku = { client_name: 'teku', client_version: '26.7.1' };
+  const shown = (record: MachineRecord, learned: Learned): boolean | null | undefined =>
+    trusted({ name: 'a', node: record[1] as NodeRecord, learned }, START * 1000).node?.sync_eth1_connected;
 
-    it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {
-      const sets = (minute: number, ...values: number[]): string[] => {
-        const cpu = values.map((value, i) => of(process, i, { cpu_process_seconds_total: value }));
-        return withheld([of('system', 0, { cpu_threads: 8 }), ...cpu], minute);
-      };
-      expect(sets(1, 400_006, 5_007)).toEqual([]);
-      expect([11.9, 12].map((minute) => sets(minute, 400_006, 5_007, 400_020))).toEqual([[process], []]);
-      expect(sets(60, 400_006, 5_007, 400_020, 5_060, 400_080)).toEqual([process]);
-      expect([61, 63].map((seconds) => sets(1, 0, 8 * seconds))).toEqual([[], [process]]);
-    });
-
-    it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
-      const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
-      const records = [
-        of('system', 0, { ...shown, disk_node_reads_total: 800, cpu_cores: 8 }),
-        of('system', 1, {
-          disk_node_bytes_total: 1e11,
-          memory_node_bytes_free: 2e9,
-          disk_node_reads_total: 0,
-          cpu_cores: 8,
-        }),
-        ...[0, 1].map((i) =>
-          of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5 }),
-        ),
-      ];
-      const machine = afterRecords({ name: 'a' }, records);
-      const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
-      expect(host).toEqual({ ...machine.system, ...shown, disk_node_reads_total: null });
-      const none = { cpu_process_seconds_total: null, network_libp2p_bytes_total_receive: null };
-      expect(process).toMatchObject({ misc_node_boot_ts_seconds: BOOT, ...none });
-    });
+  it('has no value before this client has said yes, whether it says no or nothing', () => {
+    for (const said of [{ sync_eth1_connected: false }, {}]) {
+      const record = node(START, { ...teku, ...said });
+      expect(shown(record, learnAll(undefined, [record]))).toBeNull();
+    }
   });
 
-  describe('the boot time', () => {
-    const [A, B] = [START - 90_000, START - 5_000];
-    const HOST_A = { network_node_bytes_total_receive: 9e12, disk_node_bytes_free: 5, disk_node_bytes_total: 100 };
-    const HOST_B = { network_node_bytes_total_receive: 1e12, disk_node_bytes_free: 60, disk_node_bytes_total: 90 };
-    /** Records of hosts that booted at these times, one a minute. */
-    const booted = (boots: readonly number[], from = 0): MachineRecord[] =>
-      boots.map((boot, i) => {
-        const fields = { timestamp: START + (from + i) * 60, misc_node_boot_ts_seconds: boot, cpu_cores: 8 };
-        return ['system', { ...fields, ...(boot === A ? HOST_A : HOST_B) }];
-      });
-    /** What is shown at a minute: whether the name is shared, the network counter, and the free disk. */
-    const shown = (records: readonly MachineRecord[], minute: number): unknown[] => {
-      const learned = learnAll(undefined, records);
-      const machine = { name: 'a', system: records.at(-1)?.[1] as SystemRecord, learned };
-      const at = (START + minute * 60) * 1000;
-      const { system } = trusted(machine, at);
-      return [isNameShared(machine, at), system?.network_node_bytes_total_receive, system?.disk_node_bytes_free];
+  it('is believed once the same name and version have said yes, and no longer after an update', () => {
+    const yes = node(START, { ...teku, client_version: '25.1.0', sync_eth1_connected: true });
+    const learned = learnAll(undefined, [yes]);
+    expect(shown(yes, learned)).toBe(true);
+    const no = node(START + 60, { ...teku, client_version: '25.1.0', sync_eth1_connected: false });
+    expect(shown(no, learnAll({ learned }, [no]))).toBe(false);
+    const updated = node(START + 120, { ...teku, sync_eth1_connected: false });
+    expect(shown(updated, learnAll({ learned }, [updated]))).toBeNull();
+  });
+});
+
+describe('a set of counters', () => {
+  const BOOT = START - 90_000;
+  const of = (process: Process, minute: number, fields: object): MachineRecord =>
+    [process, { timestamp: START + minute * 60, misc_node_boot_ts_seconds: BOOT, ...fields }] as MachineRecord;
+  /** Records of values, one a minute from this one on. */
+  const system = (field: string, values: readonly number[], from = 0): MachineRecord[] =>
+    values.map((value, i) => of('system', from + i, { [field]: value }));
+  const withheld = (records: readonly MachineRecord[], minute: number): string[] => {
+    const machine = { learned: learnAll(undefined, records) };
+    return Object.keys(COUNTERS).filter((set) => hasFallen(set, machine, (START + minute * 60) * 1000));
+  };
+
+  it.each([
+    ['cpu', 'cpu_node_system_seconds_total', 17_395_280, 17_165_328],
+    ['disk', 'disk_node_reads_total', 800_000, 0],
+    ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
+  ])(
+    '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
+    (set, field, more, less) => {
+      const once = system(field, [more, less]);
+      expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
+      const again = [...system(field, [more, less, more]), ...system(field, [less], 31)];
+      expect([90, 91].map((minute) => withheld(again, minute))).toEqual([[set], []]);
+      expect(withheld([...system(field, [more, less, more]), ...system(field, [less], 63)], 73)).toEqual([]);
+      const reboot = of('system', 1, { [field]: less, misc_node_boot_ts_seconds: START + 30 });
+      expect(withheld([...system(field, [more]), reboot], 1)).toEqual([]);
+      expect(withheld(system(field, [more, more - 10]), 1)).toEqual([]);
+    },
+  );
+
+  it('cpu of a host that rises too fast is withheld, too, however few threads a container reports', () => {
+    const rise = (by: number) => [
+      ...system('cpu_threads', [1]),
+      ...system('cpu_node_idle_seconds_total', [100, 100 + by], 1),
+    ];
+    expect([60 * 512, 229_952].map((by) => withheld(rise(by), 2))).toEqual([[], ['cpu']]);
+  });
+
+  it.each(['validator', 'node'] as const)('of a %s process that rises too fast is withheld', (process) => {
+    const sets = (minute: number, ...values: number[]): string[] => {
+      const cpu = values.map((value, i) => of(process, i, { cpu_process_seconds_total: value }));
+      return withheld([of('system', 0, { cpu_threads: 8 }), ...cpu], minute);
     };
+    expect(sets(1, 400_006, 5_007)).toEqual([]);
+    expect([11.9, 12].map((minute) => sets(minute, 400_006, 5_007, 400_020))).toEqual([[process], []]);
+    expect(sets(60, 400_006, 5_007, 400_020, 5_060, 400_080)).toEqual([process]);
+    expect([61, 63].map((seconds) => sets(1, 0, 8 * seconds))).toEqual([[], [process]]);
+  });
 
-    it('that steps back, or forth without a reboot, withholds the counters for ten minutes', () => {
-      expect(shown(booted([B, A]), 10.9)).toEqual([false, null, 5]);
-      expect(shown(booted([B, A]), 11)).toEqual([false, 9e12, 5]);
-      expect(shown(booted([B, A, B + 300, A]), 12.9)).toEqual([false, null, 5]);
-      expect(shown(booted([A, B]), 10.9)).toEqual([false, null, 60]);
-      expect(shown(booted([B, B - 60]), 1)).toEqual([false, 1e12, 60]);
-      expect(shown(booted([A, START + 30]), 1)).toEqual([false, 1e12, 60]);
-    });
+  it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
+    const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
+    const records = [
+      of('system', 0, { ...shown, disk_node_reads_total: 800, cpu_cores: 8 }),
+      of('system', 1, {
+        disk_node_bytes_total: 1e11,
+        memory_node_bytes_free: 2e9,
+        disk_node_reads_total: 0,
+        cpu_cores: 8,
+      }),
+      ...[0, 1].map((i) =>
+        of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5 }),
+      ),
+    ];
+    const machine = afterRecords({ name: 'a' }, records);
+    const { system: host, node: process } = trusted(machine, (START + 61) * 1000);
+    expect(host).toEqual({ ...machine.system, ...shown, disk_node_reads_total: null });
+    const none = { cpu_process_seconds_total: null, network_libp2p_bytes_total_receive: null };
+    expect(process).toMatchObject({ misc_node_boot_ts_seconds: BOOT, ...none });
+  });
+});
 
-    it('that comes back to the same value twice in a day is of two hosts, whose fuller disk is shown, for a day', () => {
-      expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
-      const records = booted([A, B, A, B + 1, A, B]);
-      expect(shown(records, 5)).toEqual([true, null, 5]);
-      const { learned } = afterRecords({ name: 'a' }, records);
-      const process = node(START, { cpu_process_seconds_total: 7 })[1] as NodeRecord;
-      const at = (minutes: number) => trusted({ name: 'a', node: process, learned }, (START + minutes * 60) * 1000);
-      expect([5, 1_445].map((minutes) => at(minutes).node?.cpu_process_seconds_total)).toEqual([null, 7]);
-      expect(shown(records, 5 + 1_440 - 0.1)).toEqual([true, null, 5]);
-      expect(shown(records, 5 + 1_440)).toEqual([false, 1e12, 60]);
-      expect(shown([...records, ...booted([B], 70)], 70)).toEqual([true, null, 60]);
-      const rarely = [...booted([A, B, A, B]), ...booted([A], 1_440), ...booted([B], 1_444)];
-      expect(shown(rarely, 1_444)[0]).toBe(false);
+describe('the boot time', () => {
+  const [A, B] = [START - 90_000, START - 5_000];
+  const HOST_A = { network_node_bytes_total_receive: 9e12, disk_node_bytes_free: 5, disk_node_bytes_total: 100 };
+  const HOST_B = { network_node_bytes_total_receive: 1e12, disk_node_bytes_free: 60, disk_node_bytes_total: 90 };
+  /** Records of hosts that booted at these times, one a minute. */
+  const booted = (boots: readonly number[], from = 0): MachineRecord[] =>
+    boots.map((boot, i) => {
+      const fields = { timestamp: START + (from + i) * 60, misc_node_boot_ts_seconds: boot, cpu_cores: 8 };
+      return ['system', { ...fields, ...(boot === A ? HOST_A : HOST_B) }];
     });
+  /** What is shown at a minute: whether the name is shared, the network counter, and the free disk. */
+  const shown = (records: readonly MachineRecord[], minute: number): unknown[] => {
+    const learned = learnAll(undefined, records);
+    const machine = { name: 'a', system: records.at(-1)?.[1] as SystemRecord, learned };
+    const at = (START + minute * 60) * 1000;
+    const { system } = trusted(machine, at);
+    return [isNameShared(machine, at), system?.network_node_bytes_total_receive, system?.disk_node_bytes_free];
+  };
 
-    it('of a board without a clock chip, which steps back and then forth to a new value, is of one host', () => {
-      const steps = [0, 1, 2, 3].flatMap((i) => booted([B + i * 600, A, A, B + i * 600 + 300], i * 10));
-      expect(shown(steps, 33)).toEqual([false, null, 60]);
-      expect(shown(steps, 41)).toEqual([false, 1e12, 60]);
-    });
+  it('that steps back, or forth without a reboot, withholds the counters for ten minutes', () => {
+    expect(shown(booted([B, A]), 10.9)).toEqual([false, null, 5]);
+    expect(shown(booted([B, A]), 11)).toEqual([false, 9e12, 5]);
+    expect(shown(booted([B, A, B + 300, A]), 12.9)).toEqual([false, null, 5]);
+    expect(shown(booted([A, B]), 10.9)).toEqual([false, null, 60]);
+    expect(shown(booted([B, B - 60]), 1)).toEqual([false, 1e12, 60]);
+    expect(shown(booted([A, START + 30]), 1)).toEqual([false, 1e12, 60]);
+  });
+
+  it('that comes back to the same value twice in a day is of two hosts, whose fuller disk is shown, for a day', () => {
+    expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
+    const records = booted([A, B, A, B + 1, A, B]);
+    expect(shown(records, 5)).toEqual([true, null, 5]);
+    const { learned } = afterRecords({ name: 'a' }, records);
+    const process = node(START, { cpu_process_seconds_total: 7 })[1] as NodeRecord;
+    const at = (minutes: number) => trusted({ name: 'a', node: process, learned }, (START + minutes * 60) * 1000);
+    expect([5, 1_445].map((minutes) => at(minutes).node?.cpu_process_seconds_total)).toEqual([null, 7]);
+    expect(shown(records, 5 + 1_440 - 0.1)).toEqual([true, null, 5]);
+    expect(shown(records, 5 + 1_440)).toEqual([false, 1e12, 60]);
+    expect(shown([...records, ...booted([B], 70)], 70)).toEqual([true, null, 60]);
+    const rarely = [...booted([A, B, A, B]), ...booted([A], 1_440), ...booted([B], 1_444)];
+    expect(shown(rarely, 1_444)[0]).toBe(false);
+  });
+
+  it('of a board without a clock chip, which steps back and then forth to a new value, is of one host', () => {
+    const steps = [0, 1, 2, 3].flatMap((i) => booted([B + i * 600, A, A, B + i * 600 + 300], i * 10));
+    expect(shown(steps, 33)).toEqual([false, null, 60]);
+    expect(shown(steps, 41)).toEqual([false, 1e12, 60]);
   });
 });

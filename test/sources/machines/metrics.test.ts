@@ -32,96 +32,94 @@ function present(families: readonly Family[]): string[] {
     .map(({ name }) => name.slice('beaconchain_machine_'.length));
 }
 
-describe('sources/machines/metrics', () => {
-  it('takes absence for 0 where 0 must be possible, and only there', () => {
-    const record = { timestamp: 1790769623 };
-    const bare = { name: 'a', system: record, validator: record, node: record };
-    const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
-    const zeros = [
-      'consensus_fallback_configured',
-      'consensus_fallback_connected',
-      'validators',
-      'validators_active',
-      'peers',
-      'synced',
-      'execution_fallback_configured',
-      'execution_fallback_connected',
-    ];
-    expect(present(families)).toEqual([
-      'last_seen_timestamp_seconds',
-      'info',
-      ...zeros,
-      'chain_known',
-      'name_shared',
-      'client_info',
-    ]);
-    for (const name of zeros) {
-      for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
-    }
+it('takes absence for 0 where 0 must be possible, and only there', () => {
+  const record = { timestamp: 1790769623 };
+  const bare = { name: 'a', system: record, validator: record, node: record };
+  const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
+  const zeros = [
+    'consensus_fallback_configured',
+    'consensus_fallback_connected',
+    'validators',
+    'validators_active',
+    'peers',
+    'synced',
+    'execution_fallback_configured',
+    'execution_fallback_connected',
+  ];
+  expect(present(families)).toEqual([
+    'last_seen_timestamp_seconds',
+    'info',
+    ...zeros,
+    'chain_known',
+    'name_shared',
+    'client_info',
+  ]);
+  for (const name of zeros) {
+    for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
+  }
+});
+
+it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there', (kind) => {
+  const free = (fields: Fields): number | undefined =>
+    sampleValue(shown(fleet(fields)), `beaconchain_machine_${kind}_free_bytes`);
+  expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
+  expect(free({ [`${kind}_node_bytes_free`]: null })).toBeUndefined();
+  expect(free({ [`${kind}_node_bytes_free`]: undefined, [`${kind}_node_bytes_total`]: null })).toBeUndefined();
+});
+
+describe('staleness', () => {
+  const seen = 1790769623000;
+
+  it('shows a value up to stale_after and withdraws it then, while last_seen stays', () => {
+    const machines = fleet({});
+    expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
+    expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
   });
 
-  it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there', (kind) => {
-    const free = (fields: Fields): number | undefined =>
-      sampleValue(shown(fleet(fields)), `beaconchain_machine_${kind}_free_bytes`);
-    expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
-    expect(free({ [`${kind}_node_bytes_free`]: null })).toBeUndefined();
-    expect(free({ [`${kind}_node_bytes_free`]: undefined, [`${kind}_node_bytes_total`]: null })).toBeUndefined();
+  it('keeps last_seen of each process until forget_after', () => {
+    const processes = (now: number): unknown[] =>
+      samplesOf(shown(fleet({}, {}), {}, now), LAST_SEEN).map(({ labels }) => labels['process']);
+    expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
+    expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
+    expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
+    const jumped = timing({ now: seen + 40 * DAY, held: seen });
+    expect(samplesOf(machineFamilies(machinesOptions(), fleet({}, {}), jumped), LAST_SEEN)).toHaveLength(2);
+  });
+});
+
+describe('expected machines', () => {
+  const expected = ['node-a', 'never', 'never'];
+
+  it('show as never seen until they are, and count', () => {
+    const families = shown(fleet({}), { expected });
+    expect(sampleValue(families, LAST_SEEN, { machine: 'node-a' })).toBe(1790769623);
+    expect(samplesOf(families, LAST_SEEN).at(-1)).toEqual({
+      labels: { chain: 'mainnet', machine: 'never', process: 'system' },
+      value: 0,
+    });
+    expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
   });
 
-  describe('staleness', () => {
-    const seen = 1790769623000;
-
-    it('shows a value up to stale_after and withdraws it then, while last_seen stays', () => {
-      const machines = fleet({});
-      expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
-      expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
-    });
-
-    it('keeps last_seen of each process until forget_after', () => {
-      const processes = (now: number): unknown[] =>
-        samplesOf(shown(fleet({}, {}), {}, now), LAST_SEEN).map(({ labels }) => labels['process']);
-      expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
-      expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
-      expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
-      const jumped = timing({ now: seen + 40 * DAY, held: seen });
-      expect(samplesOf(machineFamilies(machinesOptions(), fleet({}, {}), jumped), LAST_SEEN)).toHaveLength(2);
-    });
+  it('have the label of their group, as all series of a machine have, and no other', () => {
+    const groups = [{ name: 'home', machines: ['node-*', 'never'] }];
+    const of = (options: Partial<MachinesOptions>) =>
+      shown(fleet({}, {}, {}), options)
+        .flatMap(({ samples }) => [...samples])
+        .filter(({ labels }) => 'machine' in labels);
+    const [grouped, plain] = [of({ expected, groups }), of({ expected })];
+    expect(grouped).toEqual(plain.map(({ labels, ...one }) => ({ labels: { ...labels, group: 'home' }, ...one })));
+    expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
   });
 
-  describe('expected machines', () => {
-    const expected = ['node-a', 'never', 'never'];
+  it('fall back to never seen when they are forgotten', () => {
+    const families = shown(fleet({}), { expected: ['node-a'] }, NOW + 32 * DAY);
+    expect(sampleValue(families, LAST_SEEN, { machine: 'node-a', process: 'system' })).toBe(0);
+    expect(sampleValue(families, 'beaconchain_machines')).toBe(1);
+  });
 
-    it('show as never seen until they are, and count', () => {
-      const families = shown(fleet({}), { expected });
-      expect(sampleValue(families, LAST_SEEN, { machine: 'node-a' })).toBe(1790769623);
-      expect(samplesOf(families, LAST_SEEN).at(-1)).toEqual({
-        labels: { chain: 'mainnet', machine: 'never', process: 'system' },
-        value: 0,
-      });
-      expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
-    });
-
-    it('have the label of their group, as all series of a machine have, and no other', () => {
-      const groups = [{ name: 'home', machines: ['node-*', 'never'] }];
-      const of = (options: Partial<MachinesOptions>) =>
-        shown(fleet({}, {}, {}), options)
-          .flatMap(({ samples }) => [...samples])
-          .filter(({ labels }) => 'machine' in labels);
-      const [grouped, plain] = [of({ expected, groups }), of({ expected })];
-      expect(grouped).toEqual(plain.map(({ labels, ...one }) => ({ labels: { ...labels, group: 'home' }, ...one })));
-      expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
-    });
-
-    it('fall back to never seen when they are forgotten', () => {
-      const families = shown(fleet({}), { expected: ['node-a'] }, NOW + 32 * DAY);
-      expect(sampleValue(families, LAST_SEEN, { machine: 'node-a', process: 'system' })).toBe(0);
-      expect(sampleValue(families, 'beaconchain_machines')).toBe(1);
-    });
-
-    it('are not expected when they are excluded', () => {
-      const families = shown(fleet({}), { expected, exclude: ['node-a', 'never'] });
-      expect(samplesOf(families, LAST_SEEN)).toEqual([]);
-      expect(sampleValue(families, 'beaconchain_machines')).toBe(0);
-    });
+  it('are not expected when they are excluded', () => {
+    const families = shown(fleet({}), { expected, exclude: ['node-a', 'never'] });
+    expect(samplesOf(families, LAST_SEEN)).toEqual([]);
+    expect(sampleValue(families, 'beaconchain_machines')).toBe(0);
   });
 });

@@ -3,57 +3,55 @@ import { SystemRecord } from '../../../src/api/answers/machines.ts';
 import { chainOf, groupOf, isIncluded, machineName } from '../../../src/sources/machines/options.ts';
 import { machinesOptions, systemRecord } from '../../support/answers/machine-records.ts';
 
-describe('sources/machines/options', () => {
-  it('admits everyone, or those included, but never those excluded', () => {
-    expect(isIncluded(machinesOptions(), 'a')).toBe(true);
-    const options = machinesOptions({ include: ['a', 'b'], exclude: ['b'] });
-    expect(['a', 'b', 'c'].map((name) => isIncluded(options, name))).toEqual([true, false, false]);
+it('admits everyone, or those included, but never those excluded', () => {
+  expect(isIncluded(machinesOptions(), 'a')).toBe(true);
+  const options = machinesOptions({ include: ['a', 'b'], exclude: ['b'] });
+  expect(['a', 'b', 'c'].map((name) => isIncluded(options, name))).toEqual([true, false, false]);
+});
+
+it('labels a machine by its name, as far as an exposition can carry it', () => {
+  for (const machine of [' ', 'a"b" \\ \r\n\t', 'Gerät 😀 机器 \u202e', 'x'.repeat(1_000)])
+    expect(machineName(SystemRecord.parse(systemRecord({ machine })).machine)).toBe(machine);
+  expect(['', null, 'nul\0'].map(machineName)).toEqual(['unnamed', 'unnamed', 'nul\ufffd']);
+  expect(SystemRecord.safeParse(systemRecord({ machine: 'lone\ud83d' })).success).toBe(false);
+});
+
+describe('chain rules', () => {
+  it('takes the first rule that matches the whole name', () => {
+    const chainRules = [
+      { match: 'hoodi-1', chain: 'hoodi' as const },
+      { match: 'hoodi-*', chain: 'mainnet' as const },
+    ];
+    const options = machinesOptions({ chain: 'hoodi', chainRules });
+    expect(chainOf(options, { name: 'hoodi-1' })).toBe('hoodi');
+    expect(chainOf(options, { name: 'hoodi-12' })).toBe('mainnet');
+    expect(chainOf(options, { name: 'my-hoodi-12' })).toBe('hoodi');
   });
 
-  it('labels a machine by its name, as far as an exposition can carry it', () => {
-    for (const machine of [' ', 'a"b" \\ \r\n\t', 'Gerät 😀 机器 \u202e', 'x'.repeat(1_000)])
-      expect(machineName(SystemRecord.parse(systemRecord({ machine })).machine)).toBe(machine);
-    expect(['', null, 'nul\0'].map(machineName)).toEqual(['unnamed', 'unnamed', 'nul\ufffd']);
-    expect(SystemRecord.safeParse(systemRecord({ machine: 'lone\ud83d' })).success).toBe(false);
+  it.each([
+    ['*', '😀\nb', true],
+    ['a*c', 'abbc', true],
+    ['a*c', 'ac', true],
+    ['a*c', 'abcd', false],
+    ['a*b*c', 'a--b--c', true],
+    ['a*b*c', 'a--c--b', false],
+    ['a.c+', 'a.c+', true],
+    ['a.c+', 'abcc', false],
+  ])('%s matches the whole of %j: %s', (match, name, expected) => {
+    const options = machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] });
+    expect(chainOf(options, { name }) === 'hoodi').toBe(expected);
   });
+});
 
-  describe('chain rules', () => {
-    it('takes the first rule that matches the whole name', () => {
-      const chainRules = [
-        { match: 'hoodi-1', chain: 'hoodi' as const },
-        { match: 'hoodi-*', chain: 'mainnet' as const },
-      ];
-      const options = machinesOptions({ chain: 'hoodi', chainRules });
-      expect(chainOf(options, { name: 'hoodi-1' })).toBe('hoodi');
-      expect(chainOf(options, { name: 'hoodi-12' })).toBe('mainnet');
-      expect(chainOf(options, { name: 'my-hoodi-12' })).toBe('hoodi');
-    });
-
-    it.each([
-      ['*', '😀\nb', true],
-      ['a*c', 'abbc', true],
-      ['a*c', 'ac', true],
-      ['a*c', 'abcd', false],
-      ['a*b*c', 'a--b--c', true],
-      ['a*b*c', 'a--c--b', false],
-      ['a.c+', 'a.c+', true],
-      ['a.c+', 'abcc', false],
-    ])('%s matches the whole of %j: %s', (match, name, expected) => {
-      const options = machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] });
-      expect(chainOf(options, { name }) === 'hoodi').toBe(expected);
-    });
+it('a machine is in the group that names it, else in the first whose pattern matches', () => {
+  const options = machinesOptions({
+    groups: [
+      { name: 'nodes', machines: ['node-*'] },
+      { name: 'home', machines: ['home-*', 'node-a'] },
+      { name: 'all', machines: ['*-b'] },
+    ],
   });
-
-  it('a machine is in the group that names it, else in the first whose pattern matches', () => {
-    const options = machinesOptions({
-      groups: [
-        { name: 'nodes', machines: ['node-*'] },
-        { name: 'home', machines: ['home-*', 'node-a'] },
-        { name: 'all', machines: ['*-b'] },
-      ],
-    });
-    const groups = ['node-a', 'node-b', 'home-1', 'x-b', 'my-node-a', 'node-*'].map((name) => groupOf(options, name));
-    expect(groups).toEqual(['home', 'nodes', 'home', 'all', undefined, 'nodes']);
-    expect(groupOf(machinesOptions(), 'node-a')).toBeUndefined();
-  });
+  const groups = ['node-a', 'node-b', 'home-1', 'x-b', 'my-node-a', 'node-*'].map((name) => groupOf(options, name));
+  expect(groups).toEqual(['home', 'nodes', 'home', 'all', undefined, 'nodes']);
+  expect(groupOf(machinesOptions(), 'node-a')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { AttesterSlashing } from '../../../src/api/answers/slots.ts';
 import { countSlashings, NO_SLASHINGS, skipTo } from '../../../src/sources/slashings/count.ts';
 import { identityOf } from '../../../src/sources/slashings/evidence.ts';
@@ -9,17 +9,15 @@ function records(fields: Fields): ReadonlyMap<string, AttesterSlashing> {
   return new Map([[identityOf(record), record]]);
 }
 
-describe('sources/slashings/count', () => {
-  it('slashings of an older slot do not set the time of the last one back', () => {
-    const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
-    expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);
-  });
+it('slashings of an older slot do not set the time of the last one back', () => {
+  const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
+  expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);
+});
 
-  it('counts the epochs that it skips, and only forward', () => {
-    const at = { ...NO_SLASHINGS, scannedEpoch: 10, tried: { epochMs: 1, namesMs: 0 } };
-    expect(skipTo(at, 13)).toMatchObject({ scannedEpoch: 13, totals: { skippedEpochs: 3 } });
-    expect(skipTo(at, 13).tried).toBeUndefined();
-    for (const epoch of [10, 9]) expect(skipTo(at, epoch)).toBe(at);
-    expect(skipTo(NO_SLASHINGS, 13)).toBe(NO_SLASHINGS);
-  });
+it('counts the epochs that it skips, and only forward', () => {
+  const at = { ...NO_SLASHINGS, scannedEpoch: 10, tried: { epochMs: 1, namesMs: 0 } };
+  expect(skipTo(at, 13)).toMatchObject({ scannedEpoch: 13, totals: { skippedEpochs: 3 } });
+  expect(skipTo(at, 13).tried).toBeUndefined();
+  for (const epoch of [10, 9]) expect(skipTo(at, epoch)).toBe(at);
+  expect(skipTo(NO_SLASHINGS, 13)).toBe(NO_SLASHINGS);
 });

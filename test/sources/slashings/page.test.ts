@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { slotTime } from '../../../src/facts/chain.ts';
 import { link } from '../../../src/sources/content.ts';
 import { NO_INPUTS } from '../../../src/sources/read.ts';
@@ -17,40 +17,38 @@ function told({ source, state }: Follower, ageMs: number): string[] {
   return notices.map(({ tone, text }) => `${tone}: ${text}`);
 }
 
-describe('sources/slashings/page', () => {
-  it.each<[string, (follower: Follower) => void, forMs: number, string]>([
-    ['a slashing of a watched validator, for a week', ({ chain }) => chain.slash(SLOT, [5, 50]), 7 * DAY, SLASHED],
-    ['a slashing of a proposer', ({ chain }) => chain.slashProposers(SLOT, [5, 50]), 7 * DAY, SLASHED],
-    [
-      'a slashing that the status reports, if it came since the first look',
-      (follower) => {
-        follower.inputs = { slashedByStatus: [{ validator: 5, reportedSlot: SLOT }, { validator: 6 }] };
-      },
-      7 * DAY,
-      SLASHED,
-    ],
-    ['a missed proposal, for a day', ({ chain }) => chain.miss(SLOT, 5), DAY, MISSED],
-  ])('tells of %s', async (_, happen, forMs, text) => {
-    const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true });
-    follower.chain.grow(E, F);
-    happen(follower);
-    await follower.poll();
-    expect([told(follower, forMs - HOUR), told(follower, forMs + HOUR)]).toEqual([[text], []]);
-  });
+it.each<[string, (follower: Follower) => void, forMs: number, string]>([
+  ['a slashing of a watched validator, for a week', ({ chain }) => chain.slash(SLOT, [5, 50]), 7 * DAY, SLASHED],
+  ['a slashing of a proposer', ({ chain }) => chain.slashProposers(SLOT, [5, 50]), 7 * DAY, SLASHED],
+  [
+    'a slashing that the status reports, if it came since the first look',
+    (follower) => {
+      follower.inputs = { slashedByStatus: [{ validator: 5, reportedSlot: SLOT }, { validator: 6 }] };
+    },
+    7 * DAY,
+    SLASHED,
+  ],
+  ['a missed proposal, for a day', ({ chain }) => chain.miss(SLOT, 5), DAY, MISSED],
+])('tells of %s', async (_, happen, forMs, text) => {
+  const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true });
+  follower.chain.grow(E, F);
+  happen(follower);
+  await follower.poll();
+  expect([told(follower, forMs - HOUR), told(follower, forMs + HOUR)]).toEqual([[text], []]);
+});
 
-  it('tells and shows nothing of a validator that has left the list', async () => {
-    const follower = new Follower({ watch: [{ first: 5, last: 5 }] });
-    follower.inputs = { slashedByStatus: [{ validator: 5, slot: SLOT }] };
-    follower.chain.grow(E, F);
-    follower.chain.miss(SLOT, 5);
-    await follower.poll();
-    const later = Object.assign(new Follower({ watch: [{ first: 6, last: 6 }] }), { entry: follower.entry });
-    const seriesOf = (one: Follower) =>
-      one.families().flatMap(({ samples }) => samples.filter(({ labels }) => 'validator' in labels));
-    expect([told(follower, HOUR), seriesOf(follower)]).toEqual([
-      [SLASHED, MISSED],
-      [expect.anything(), expect.anything()],
-    ]);
-    expect([told(later, HOUR), seriesOf(later)]).toEqual([[], []]);
-  });
+it('tells and shows nothing of a validator that has left the list', async () => {
+  const follower = new Follower({ watch: [{ first: 5, last: 5 }] });
+  follower.inputs = { slashedByStatus: [{ validator: 5, slot: SLOT }] };
+  follower.chain.grow(E, F);
+  follower.chain.miss(SLOT, 5);
+  await follower.poll();
+  const later = Object.assign(new Follower({ watch: [{ first: 6, last: 6 }] }), { entry: follower.entry });
+  const seriesOf = (one: Follower) =>
+    one.families().flatMap(({ samples }) => samples.filter(({ labels }) => 'validator' in labels));
+  expect([told(follower, HOUR), seriesOf(follower)]).toEqual([
+    [SLASHED, MISSED],
+    [expect.anything(), expect.anything()],
+  ]);
+  expect([told(later, HOUR), seriesOf(later)]).toEqual([[], []]);
 });

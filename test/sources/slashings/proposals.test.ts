@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Block } from '../../../src/sandbox/chain-world.ts';
 import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
@@ -27,64 +27,62 @@ function counts(follower: Follower) {
   return ['proposed', 'missed', 'orphaned'].map((status) => follower.value('watched_proposals_total', { status }));
 }
 
-describe('sources/slashings/proposals', () => {
-  it('begins at 0 for each outcome, and is not shown without watched validators', () => {
-    expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
-    expect(new Follower().families().filter(({ name }) => name.includes('watched'))).toEqual([]);
-  });
+it('begins at 0 for each outcome, and is not shown without watched validators', () => {
+  expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
+  expect(new Follower().families().filter(({ name }) => name.includes('watched'))).toEqual([]);
+});
 
-  it('counts each outcome once, when the epoch is final', async () => {
-    const follower = await followed((chain) => {
-      chain.put(SLOT, { proposer: 1 });
-      chain.miss(SLOT + 1, 2);
-      chain.put(SLOT + 2, { proposer: 3, isCanonical: false });
-      chain.miss(SLOT + 3, 10);
-      chain.put(SLOT + 31, { proposer: 9 });
-    });
-    expect(counts(follower)).toEqual([2, 1, 1]);
-    expect(follower.found('missed_proposal')).toEqual([
-      { slot: SLOT + 1, validator: 2, status: 'missed' },
-      { slot: SLOT + 2, validator: 3, status: 'orphaned' },
-    ]);
-    await follower.poll();
-    await finalize(follower);
-    expect(counts(follower)).toEqual([2, 1, 1]);
-    expect(follower.found('missed_proposal')).toHaveLength(2);
+it('counts each outcome once, when the epoch is final', async () => {
+  const follower = await followed((chain) => {
+    chain.put(SLOT, { proposer: 1 });
+    chain.miss(SLOT + 1, 2);
+    chain.put(SLOT + 2, { proposer: 3, isCanonical: false });
+    chain.miss(SLOT + 3, 10);
+    chain.put(SLOT + 31, { proposer: 9 });
   });
+  expect(counts(follower)).toEqual([2, 1, 1]);
+  expect(follower.found('missed_proposal')).toEqual([
+    { slot: SLOT + 1, validator: 2, status: 'missed' },
+    { slot: SLOT + 2, validator: 3, status: 'orphaned' },
+  ]);
+  await follower.poll();
+  await finalize(follower);
+  expect(counts(follower)).toEqual([2, 1, 1]);
+  expect(follower.found('missed_proposal')).toHaveLength(2);
+});
 
-  it.for<[string, readonly Partial<Block>[], readonly number[]]>([
-    ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, ...FORK }], [1, 0, 0]],
-    ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, ...FORK }], [1, 0, 1]],
-    ['of two proposers, only that of the fork watched', [{ proposer: 10 }, { proposer: 2, ...FORK }], [0, 0, 1]],
+it.for<[string, readonly Partial<Block>[], readonly number[]]>([
+  ['of one proposer: the canonical one decides', [{ proposer: 1 }, { proposer: 1, ...FORK }], [1, 0, 0]],
+  ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, ...FORK }], [1, 0, 1]],
+  ['of two proposers, only that of the fork watched', [{ proposer: 10 }, { proposer: 2, ...FORK }], [0, 0, 1]],
+  [
+    'of which none is canonical',
     [
-      'of which none is canonical',
-      [
-        { proposer: 1, isCanonical: false },
-        { proposer: 2, ...FORK },
-      ],
-      [0, 0, 2],
+      { proposer: 1, isCanonical: false },
+      { proposer: 2, ...FORK },
     ],
-  ])('takes the rows of a slot %s', async ([, blocks, expected]) => {
-    for (const all of [blocks, blocks.toReversed()])
-      expect(counts(await followed((chain) => chain.put(SLOT, ...all)))).toEqual(expected);
-  });
+    [0, 0, 2],
+  ],
+])('takes the rows of a slot %s', async ([, blocks, expected]) => {
+  for (const all of [blocks, blocks.toReversed()])
+    expect(counts(await followed((chain) => chain.put(SLOT, ...all)))).toEqual(expected);
+});
 
-  it.for([NOBODY, null, undefined, -1, 1.5, 'x', 2 ** 32, {}])(
-    'takes the proposer %s for nobody, and counts the slot',
-    async (proposer) => {
-      const watch = [{ first: 0, last: 2 ** 32 - 1 }];
-      const follower = await followed((chain) => {
-        chain.put(SLOT + 7);
-        chain.change(SLOT + 7, { proposer });
-      }, watch);
-      expect(counts(follower)).toEqual([63, 0, 0]);
-      expect(follower.value('slots_total', { status: 'missed' })).toBe(1);
-    },
-  );
+it.for([NOBODY, null, undefined, -1, 1.5, 'x', 2 ** 32, {}])(
+  'takes the proposer %s for nobody, and counts the slot',
+  async (proposer) => {
+    const watch = [{ first: 0, last: 2 ** 32 - 1 }];
+    const follower = await followed((chain) => {
+      chain.put(SLOT + 7);
+      chain.change(SLOT + 7, { proposer });
+    }, watch);
+    expect(counts(follower)).toEqual([63, 0, 0]);
+    expect(follower.value('slots_total', { status: 'missed' })).toBe(1);
+  },
+);
 
-  it('remembers the 100 validators with the newest missed proposals', () => {
-    const missed = Array.from({ length: 101 }, (_, slot) => ({ slot, validator: slot, status: 'missed' as const }));
-    const { missedProposals } = countProposals(NO_SLASHINGS, missed.toReversed());
-    expect([missedProposals.length, missedProposals[0]]).toEqual([100, [1, 1]]);
-  });
+it('remembers the 100 validators with the newest missed proposals', () => {
+  const missed = Array.from({ length: 101 }, (_, slot) => ({ slot, validator: slot, status: 'missed' as const }));
+  const { missedProposals } = countProposals(NO_SLASHINGS, missed.toReversed());
+  expect([missedProposals.length, missedProposals[0]]).toEqual([100, [1, 1]]);
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Respond } from '../../support/faults/fault-server.ts';
 import { startService } from '../../support/faults/service.ts';
 import { BackfillRuns, FAST, KEY } from '../../support/programs/backfill.ts';
@@ -42,106 +42,104 @@ function atRequest(count: number, act: () => void): Respond {
   };
 }
 
-describe('system/programs/backfill', () => {
-  it.each([
-    ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, 0, ['past.om', 'past.om.2']],
-    ['epochs of validators', 'SIGKILL', EPOCHS, 50, 2, ['past.om']],
-    ['daily returns', 'SIGINT', DAILY, 30, 0, ['past.om']],
-  ] as const)(
-    'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
-    async (_what, signal, flags, count, prepared, files) => {
-      let running: Running | undefined;
-      const api = await startService(KEY, { ...FAST, request: atRequest(count, () => running?.child.kill(signal)) });
-      const runs = new BackfillRuns(api);
-      running = runs.start(...flags);
-      const { code } = await running.ended;
-      expect(code).toBe(signal === 'SIGKILL' ? null : 0);
-      if (signal !== 'SIGKILL') expect(running.stderr).toContain('--resume');
-      expect(existsSync(runs.output)).toBe(false);
-
-      await runs.run(...flags, '--resume');
-      const undisturbed = await startService(KEY, FAST);
-      const clean = new BackfillRuns(undisturbed);
-      await clean.run(...flags);
-      // The texts are megabytes: a difference is not worth showing.
-      expect(textOf(runs) === textOf(clean)).toBe(true);
-      // At most the page that was under way, and what every run asks first.
-      expect(api.requests.length).toBeLessThanOrEqual(undisturbed.requests.length + 1 + prepared);
-      expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
-    },
-  );
-
-  it('is refused while an exporter runs, and then ends before its first start', async () => {
-    const api = await startService(KEY, FAST);
-    const runs = new BackfillRuns(api);
-    const began = Date.now();
-    const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
-    await daemon.line('listening');
-    expect(await failed(runs, '--source=machines', '--start=-1h')).toMatch(/is in use by .*: stop it first/);
-    await daemon.stop();
-
-    const { stderr } = await runs.run('--source=machines', '--start=-1h');
-    expect(stderr).toMatch(/^The backfill ends at .*, because the exporter first started at /m);
-    const times = [...textOf(runs).matchAll(/^beaconchain_machine_cpu_cores\{[^}]*\} \d+ ([\d.]+)$/gm)].map(([, at]) =>
-      Number(at),
-    );
-    const end = began / 1000 - 360;
-    expect(Math.max(...times)).toBeLessThan(end + 60);
-    expect(Math.max(...times)).toBeGreaterThan(end - 120);
-
-    const later = new BackfillRuns(api, {}, runs.folder, 'later.om');
-    const warned = await later.run('--source=machines', '--start=-1h', '--end=now');
-    expect(warned.stderr).toMatch(/^Warning: the exporter first started at .*, before --end: counters step back/m);
-  });
-
-  it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
-    // In the middle of a month: two hours before its end a run waits for the next one.
-    const now = new Date();
-    const aheadMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 15) - now.getTime();
-    const plan = { perSecond: 1_000, perMonth: 120 };
-    const api = await startService(KEY, { plan, now: () => Date.now() + aheadMs });
-    const runs = new BackfillRuns(api, ahead(aheadMs));
-    // One for each ten days since genesis, so it grows.
-    const costs = /about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/;
-    expect(await failed(runs, '--source=daily-returns')).toMatch(costs);
-    // One for each chain, which also shows the limits.
-    expect(api.requests).toHaveLength(2);
-    expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
-
-    const second = await failed(runs, '--source=daily-returns', '--yes');
-    expect(second).toMatch(/allow no requests until 20\d\d-/);
-    expect(second).toContain('--resume');
-    // As many as the line above says, give or take the one that a passing second rounds away.
-    expect(api.requests.length).toBeGreaterThanOrEqual(107);
-    expect(api.requests.length).toBeLessThanOrEqual(108);
-  });
-
-  it('of epochs goes on only with the same validators, and says so', async () => {
+it.each([
+  ['machines across midnight', 'SIGKILL', ACROSS_MIDNIGHT, 50, 0, ['past.om', 'past.om.2']],
+  ['epochs of validators', 'SIGKILL', EPOCHS, 50, 2, ['past.om']],
+  ['daily returns', 'SIGINT', DAILY, 30, 0, ['past.om']],
+] as const)(
+  'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
+  async (_what, signal, flags, count, prepared, files) => {
     let running: Running | undefined;
-    const api = await startService(KEY, { ...FAST, request: atRequest(20, () => running?.child.kill('SIGKILL')) });
+    const api = await startService(KEY, { ...FAST, request: atRequest(count, () => running?.child.kill(signal)) });
     const runs = new BackfillRuns(api);
-    running = runs.start(...EPOCHS);
-    await running.ended;
-    const config = readFileSync(runs.config, 'utf8');
-    writeFileSync(runs.config, config.replace('12340-12349', '12340-12348'));
-    expect(await failed(runs, '--resume')).toContain('the validators or their groups are not those of before');
-    writeFileSync(runs.config, config);
-    await runs.run('--resume');
-    const none = await failed(new BackfillRuns(api), ...EPOCHS, '--chain=hoodi');
-    expect(none).toContain('The configuration enables no validators on hoodi');
-  });
+    running = runs.start(...flags);
+    const { code } = await running.ended;
+    expect(code).toBe(signal === 'SIGKILL' ? null : 0);
+    if (signal !== 'SIGKILL') expect(running.stderr).toContain('--resume');
+    expect(existsSync(runs.output)).toBe(false);
 
-  it('overwrites nothing, and goes on only with the same flags', async () => {
-    const api = await startService(KEY, FAST);
-    const runs = new BackfillRuns(api);
-    await runs.run('--source=daily-returns', '--window=7d');
-    expect(await failed(runs, '--source=daily-returns', '--window=7d')).toContain(`${runs.output} exists`);
-    const done = await failed(runs, '--source=daily-returns', '--window=7d', '--resume');
-    expect(done).toContain('--resume: there is no interrupted run');
-    const { length: asked } = api.requests;
-    const other = new BackfillRuns(api, {}, runs.folder, 'other.om');
-    writeFileSync(`${other.output}.2`, 'earlier');
-    expect(await failed(other, '--source=machines', '--start=-1h')).toContain(`${other.output}.2 exists`);
-    expect(api.requests).toHaveLength(asked);
-  });
+    await runs.run(...flags, '--resume');
+    const undisturbed = await startService(KEY, FAST);
+    const clean = new BackfillRuns(undisturbed);
+    await clean.run(...flags);
+    // The texts are megabytes: a difference is not worth showing.
+    expect(textOf(runs) === textOf(clean)).toBe(true);
+    // At most the page that was under way, and what every run asks first.
+    expect(api.requests.length).toBeLessThanOrEqual(undisturbed.requests.length + 1 + prepared);
+    expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', ...files, 'state']);
+  },
+);
+
+it('is refused while an exporter runs, and then ends before its first start', async () => {
+  const api = await startService(KEY, FAST);
+  const runs = new BackfillRuns(api);
+  const began = Date.now();
+  const daemon = startServe(readFileSync(runs.config, 'utf8'), KEY);
+  await daemon.line('listening');
+  expect(await failed(runs, '--source=machines', '--start=-1h')).toMatch(/is in use by .*: stop it first/);
+  await daemon.stop();
+
+  const { stderr } = await runs.run('--source=machines', '--start=-1h');
+  expect(stderr).toMatch(/^The backfill ends at .*, because the exporter first started at /m);
+  const times = [...textOf(runs).matchAll(/^beaconchain_machine_cpu_cores\{[^}]*\} \d+ ([\d.]+)$/gm)].map(([, at]) =>
+    Number(at),
+  );
+  const end = began / 1000 - 360;
+  expect(Math.max(...times)).toBeLessThan(end + 60);
+  expect(Math.max(...times)).toBeGreaterThan(end - 120);
+
+  const later = new BackfillRuns(api, {}, runs.folder, 'later.om');
+  const warned = await later.run('--source=machines', '--start=-1h', '--end=now');
+  expect(warned.stderr).toMatch(/^Warning: the exporter first started at .*, before --end: counters step back/m);
+});
+
+it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
+  // In the middle of a month: two hours before its end a run waits for the next one.
+  const now = new Date();
+  const aheadMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 15) - now.getTime();
+  const plan = { perSecond: 1_000, perMonth: 120 };
+  const api = await startService(KEY, { plan, now: () => Date.now() + aheadMs });
+  const runs = new BackfillRuns(api, ahead(aheadMs));
+  // One for each ten days since genesis, so it grows.
+  const costs = /about \d{3}\b[\s\S]*% of the 10\d requests[\s\S]*--yes/;
+  expect(await failed(runs, '--source=daily-returns')).toMatch(costs);
+  // One for each chain, which also shows the limits.
+  expect(api.requests).toHaveLength(2);
+  expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
+
+  const second = await failed(runs, '--source=daily-returns', '--yes');
+  expect(second).toMatch(/allow no requests until 20\d\d-/);
+  expect(second).toContain('--resume');
+  // As many as the line above says, give or take the one that a passing second rounds away.
+  expect(api.requests.length).toBeGreaterThanOrEqual(107);
+  expect(api.requests.length).toBeLessThanOrEqual(108);
+});
+
+it('of epochs goes on only with the same validators, and says so', async () => {
+  let running: Running | undefined;
+  const api = await startService(KEY, { ...FAST, request: atRequest(20, () => running?.child.kill('SIGKILL')) });
+  const runs = new BackfillRuns(api);
+  running = runs.start(...EPOCHS);
+  await running.ended;
+  const config = readFileSync(runs.config, 'utf8');
+  writeFileSync(runs.config, config.replace('12340-12349', '12340-12348'));
+  expect(await failed(runs, '--resume')).toContain('the validators or their groups are not those of before');
+  writeFileSync(runs.config, config);
+  await runs.run('--resume');
+  const none = await failed(new BackfillRuns(api), ...EPOCHS, '--chain=hoodi');
+  expect(none).toContain('The configuration enables no validators on hoodi');
+});
+
+it('overwrites nothing, and goes on only with the same flags', async () => {
+  const api = await startService(KEY, FAST);
+  const runs = new BackfillRuns(api);
+  await runs.run('--source=daily-returns', '--window=7d');
+  expect(await failed(runs, '--source=daily-returns', '--window=7d')).toContain(`${runs.output} exists`);
+  const done = await failed(runs, '--source=daily-returns', '--window=7d', '--resume');
+  expect(done).toContain('--resume: there is no interrupted run');
+  const { length: asked } = api.requests;
+  const other = new BackfillRuns(api, {}, runs.folder, 'other.om');
+  writeFileSync(`${other.output}.2`, 'earlier');
+  expect(await failed(other, '--source=machines', '--start=-1h')).toContain(`${other.output}.2 exists`);
+  expect(api.requests).toHaveLength(asked);
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { seriesOf } from '../../support/exposition/exposition-text.ts';
 import type { Fault } from '../../support/faults/fault-server.ts';
 import { CONNECTION_FAULTS, echo } from '../../support/faults/faults.ts';
@@ -25,60 +25,58 @@ const FAULTS: [string, Fault][] = [
   ['unauthorized', echo(401)],
 ];
 
-describe('system/programs/secrets', () => {
-  it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
-    const service = await startService(KEY, { plan: { perSecond: 100 } });
-    const dir = join(temporaryFolder(), 'state');
-    const often = '{interval: 1s}';
-    const program = startServe(
-      `${asking(service.url)}state: {dir: "${dir}"}\n` +
-        `machines: ${often}\nslashings: ${often}\ndaily_returns: ${often}\nsync_committee: ${often}\n`,
-      KEY,
-      preloaded(CRASHER),
+it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
+  const service = await startService(KEY, { plan: { perSecond: 100 } });
+  const dir = join(temporaryFolder(), 'state');
+  const often = '{interval: 1s}';
+  const program = startServe(
+    `${asking(service.url)}state: {dir: "${dir}"}\n` +
+      `machines: ${often}\nslashings: ${often}\ndaily_returns: ${often}\nsync_committee: ${often}\n`,
+    KEY,
+    preloaded(CRASHER),
+  );
+  const port = await portOf(program);
+  const failures = async (reason: string): Promise<number> =>
+    seriesOf(await scrape(port))
+      .filter(({ name, labels }) => name === 'beaconchain_api_request_failures_total' && labels['reason'] === reason)
+      .reduce((sum, { value }) => sum + value, 0);
+
+  await waitFor(() => expect(service.requests.length).toBeGreaterThan(4));
+  for (const { headers } of service.requests)
+    expect([headers['apikey'], headers.authorization]).toContain(
+      headers['apikey'] === undefined ? `Bearer ${KEY}` : KEY,
     );
-    const port = await portOf(program);
-    const failures = async (reason: string): Promise<number> =>
-      seriesOf(await scrape(port))
-        .filter(({ name, labels }) => name === 'beaconchain_api_request_failures_total' && labels['reason'] === reason)
-        .reduce((sum, { value }) => sum + value, 0);
+  const places: Record<string, string> = {};
+  for (const [i, [reason, fault]] of FAULTS.entries()) {
+    const before = await failures(reason);
+    await service.suffer(fault);
+    await waitFor(async () => expect(await failures(reason)).toBeGreaterThan(before));
+    for (const path of ['/metrics', '/', '/-/healthy', '/-/ready']) {
+      places[`${path} ${i}`] = (await ask(port, path)).body.toString();
+    }
+    await service.suffer(undefined);
+  }
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    // '' where it has ended meanwhile.
+    places[`process ${pid}`] = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  }
+  program.child.kill('SIGUSR2');
+  expect((await program.ended).code).not.toBe(0);
+  expect(program.stderr).toContain('made to crash');
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    if (entry.isFile()) places[entry.name] = readFileSync(join(dir, entry.name), 'utf8');
+  }
+  expect(Object.keys(places)).toContain('machines.json');
+  expect(leaksOf(KEY, { ...places, output: program.output })).toEqual([]);
+});
 
-    await waitFor(() => expect(service.requests.length).toBeGreaterThan(4));
-    for (const { headers } of service.requests)
-      expect([headers['apikey'], headers.authorization]).toContain(
-        headers['apikey'] === undefined ? `Bearer ${KEY}` : KEY,
-      );
-    const places: Record<string, string> = {};
-    for (const [i, [reason, fault]] of FAULTS.entries()) {
-      const before = await failures(reason);
-      await service.suffer(fault);
-      await waitFor(async () => expect(await failures(reason)).toBeGreaterThan(before));
-      for (const path of ['/metrics', '/', '/-/healthy', '/-/ready']) {
-        places[`${path} ${i}`] = (await ask(port, path)).body.toString();
-      }
-      await service.suffer(undefined);
-    }
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      // '' where it has ended meanwhile.
-      places[`process ${pid}`] = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    }
-    program.child.kill('SIGUSR2');
-    expect((await program.ended).code).not.toBe(0);
-    expect(program.stderr).toContain('made to crash');
-    for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      if (entry.isFile()) places[entry.name] = readFileSync(join(dir, entry.name), 'utf8');
-    }
-    expect(Object.keys(places)).toContain('machines.json');
-    expect(leaksOf(KEY, { ...places, output: program.output })).toEqual([]);
-  });
-
-  it('it would be found in any form', () => {
-    const encoded = Buffer.from(`Bearer ${KEY}\n`);
-    const texts = [KEY, JSON.stringify({ KEY }), encodeURIComponent(`x=${KEY}`), encoded.toString('hex')];
-    for (const text of texts) expect(leaksOf(KEY, { text }), text).not.toEqual([]);
-    for (const before of ['', 'a', 'ab', 'abc', 'Bearer ', 'user:']) {
-      expect(leaksOf(KEY, { text: Buffer.from(`${before}${KEY}`).toString('base64') }), before).not.toEqual([]);
-    }
-    for (const form of formsOf(KEY)) expect(form.length).toBeGreaterThan(30);
-    expect(leaksOf(KEY, { text: 'nothing of it' })).toEqual([]);
-  });
+it('it would be found in any form', () => {
+  const encoded = Buffer.from(`Bearer ${KEY}\n`);
+  const texts = [KEY, JSON.stringify({ KEY }), encodeURIComponent(`x=${KEY}`), encoded.toString('hex')];
+  for (const text of texts) expect(leaksOf(KEY, { text }), text).not.toEqual([]);
+  for (const before of ['', 'a', 'ab', 'abc', 'Bearer ', 'user:']) {
+    expect(leaksOf(KEY, { text: Buffer.from(`${before}${KEY}`).toString('base64') }), before).not.toEqual([]);
+  }
+  for (const form of formsOf(KEY)) expect(form.length).toBeGreaterThan(30);
+  expect(leaksOf(KEY, { text: 'nothing of it' })).toEqual([]);
 });
