@@ -60,7 +60,9 @@ export function shippedIn(record: string, expr: string): string {
 }
 
 function productOf(record: string, expr: string): number {
-  const value = shippedIn(record, expr).split('*').reduce((product, factor) => product * Number(factor), 1);
+  const value = shippedIn(record, expr)
+    .split('*')
+    .reduce((product, factor) => product * Number(factor), 1);
   if (!Number.isFinite(value)) throw new TypeError(`${FOLDER}: ${record} is not a product of numbers: ${expr}`);
   return value;
 }
