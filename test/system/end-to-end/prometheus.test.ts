@@ -54,6 +54,7 @@ const EMPTY = [
   "Validators' health, Validators that missed a proposal",
   "Validators' health, Watched validators that are offline",
   "Validators' health, Leaving validators",
+  "Validators' health, Missed attestations by epoch",
   "Validators' health, Blocks that paid an unexpected address",
   "Validators' health, Validators that missed attestations",
   "Validators' health, marks: Watched validators slashed",
