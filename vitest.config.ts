@@ -23,8 +23,8 @@ export default defineConfig({
             },
           },
         ],
-    // Many files wait for a real process: three at a time use two cores.
-    maxWorkers: 5,
+    // Many files wait for a real process: several at a time use two cores.
+    maxWorkers: 6,
     // What takes so long hangs. Less would be a statement on how busy the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
