@@ -25,6 +25,8 @@ const EVENTS: readonly (readonly [before: number, happen: (sandbox: Sandbox, now
   [16 * HOUR, outage(true)],
   [16 * HOUR - 4 * MINUTE, outage(false)],
   [9 * HOUR, (sandbox, now) => spend(sandbox.account, 60_000, now)],
+  [7 * HOUR, order('/-/miss?validator=12341&epochs=9')],
+  [6 * HOUR, order('/-/miss?validator=12347&epochs=4')],
   [5 * HOUR, order('/-/miss-proposal?validator=12345')],
   [4 * HOUR, order('/-/fill-disk?machine=node-b')],
   [3 * HOUR, order('/-/slash?validators=12342')],
@@ -73,6 +75,7 @@ export async function simulatedDay(): Promise<string[]> {
       api: { base_url: url },
       chains: { mainnet: { v1_base_url: url }, hoodi: { v1_base_url: `${url}/hoodi` } },
       machines: { expected: ['node-a', 'node-b', 'backup-1'], chain_rules: [{ match: 'hoodi-*', chain: 'hoodi' }] },
+      validators: { epochs: true },
       groups: {
         home: { machines: ['node-a', 'node-b'], validators: { mainnet: ['12340-12344'] } },
         office: { machines: ['*'], validators: { mainnet: ['12345-12349'] } },

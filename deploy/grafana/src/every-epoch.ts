@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Grafana's variables.
 import { BAD, GOOD, named, POOR } from './look.ts';
 import { graph, WHOLE } from './panels/graph.ts';
-import { stat } from './panels/stat.ts';
-import { type Column, table } from './panels/table.ts';
+import { table } from './panels/table.ts';
 import { timeline } from './panels/timeline.ts';
 import { GROUP, withWhose } from './queries.ts';
 import type { Section } from './shell.ts';
@@ -26,26 +25,32 @@ const MISSED = named(
   ),
 );
 
-const VALIDATORS: Readonly<Record<string, Column>> = {
+const VALIDATORS = {
   validator: { name: 'Validator' },
   chain: { name: 'Chain', width: 85 },
   group: { name: 'Group', width: 85 },
 };
+const SINCE = { today: 'now/d', 'this week': 'now/w', 'this month': 'now/M' } as const;
 
 export const everyEpoch: Section = {
   title: 'Every epoch of watched validators',
   panels: [
-    stat({
-      title: 'Earned, lost and missed',
-      description: `In the selected time range: choose today, this week or this month. Earned without what was lost by penalties. ${UNPROVEN}`,
-      ...ETHER,
-      span: 24,
-      queries: [
-        [withWhose(grew('rewards_ether_total', '$__range')), '{{whose}}, earned'],
-        [withWhose(grew('penalties_ether_total', '$__range')), '{{whose}}, lost'],
-        [withWhose(grew('missed_rewards_ether_total', '$__range')), '{{whose}}, missed'],
-      ],
-    }),
+    ...(['today', 'this week', 'this month'] as const).map((period) =>
+      table({
+        title: `Earned, lost and missed ${period}`,
+        description: `Earned without what was lost by penalties. ${UNPROVEN}`,
+        since: SINCE[period],
+        span: 8,
+        height: 6,
+        labels: { chain: VALIDATORS.chain, group: VALIDATORS.group },
+        values: [
+          [grew('rewards_ether_total', '$__range'), { name: 'Earned', ...ETHER }],
+          [grew('penalties_ether_total', '$__range'), { name: 'Lost', ...ETHER }],
+          [grew('missed_rewards_ether_total', '$__range'), { name: 'Missed', ...ETHER }],
+        ],
+        sortBy: 'Earned',
+      }),
+    ),
     graph({
       title: 'Attestations missed',
       description: `New ones in each step, about 15 minutes after their epoch. ${UNPROVEN}`,

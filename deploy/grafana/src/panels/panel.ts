@@ -32,6 +32,8 @@ export interface PanelOptions {
   readonly span?: number;
   readonly height?: number;
   readonly mappings?: readonly ValueMapping[];
+  /** Instead of the selected time range: from here until now, as in `now/w`. */
+  readonly since?: string;
 }
 
 /** The methods that all kinds of panels have. */
@@ -46,6 +48,7 @@ interface AnyPanel extends Builder<unknown> {
   targets(targets: Builder<Dataquery>[]): this;
   span(columns: number): this;
   height(rows: number): this;
+  timeFrom(since: string): this;
 }
 
 export function begin<P extends AnyPanel>(panel: P, options: PanelOptions, span: number, height: number): P {
@@ -55,6 +58,7 @@ export function begin<P extends AnyPanel>(panel: P, options: PanelOptions, span:
   if (options.min !== undefined) panel.min(options.min);
   if (options.max !== undefined) panel.max(options.max);
   if (options.mappings) panel.mappings([...options.mappings]);
+  if (options.since) panel.timeFrom(options.since);
   return panel;
 }
 

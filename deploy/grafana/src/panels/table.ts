@@ -22,7 +22,7 @@ export interface Column {
   readonly link?: { readonly title: string; readonly url: string };
 }
 
-export interface TableOptions extends Pick<PanelOptions, 'title' | 'description' | 'span' | 'height'> {
+export interface TableOptions extends Pick<PanelOptions, 'title' | 'description' | 'span' | 'height' | 'since'> {
   /** Value columns, by their query. */
   readonly values: readonly (readonly [expr: string, column: Column])[];
   /** Columns that are labels, in front, by label. */
