@@ -7,7 +7,8 @@ import { GROUP, withWhose } from './queries.ts';
 import type { Section } from './shell.ts';
 
 const UNPROVEN = 'Empty where validators.epochs is off. Unproven: no recorded answer of the service shows it.';
-const ETHER = { unit: 'suffix:ETH', decimals: 5 } as const;
+/** Three such tables stand beside each other. */
+const ETHER = { decimals: 5, width: 85 } as const;
 
 /** How much a counter of epochs grew, over its other labels. Epochs come late, and in bursts. */
 function grew(family: string, window = '$__rate_interval', by = '', more = ''): string {
@@ -37,12 +38,12 @@ export const everyEpoch: Section = {
   panels: [
     ...(['today', 'this week', 'this month'] as const).map((period) =>
       table({
-        title: `Earned, lost and missed ${period}`,
+        title: `ETH earned, lost and missed ${period}`,
         description: `Earned without what was lost by penalties. ${UNPROVEN}`,
         since: SINCE[period],
         span: 8,
         height: 6,
-        labels: { chain: VALIDATORS.chain, group: VALIDATORS.group },
+        labels: { chain: { name: 'Chain', width: 75 }, group: { name: 'Group', width: 70 } },
         values: [
           [grew('rewards_ether_total', '$__range'), { name: 'Earned', ...ETHER }],
           [grew('penalties_ether_total', '$__range'), { name: 'Lost', ...ETHER }],
