@@ -149,14 +149,15 @@ function sectionText([name, schema]: readonly [string, JsonSchema]): string {
 
 function flagsText(): string {
   const rows = PROGRAM.flags
-    .filter(({ commands }) => commands.includes('serve'))
+    .filter(({ commands, config }) => commands.includes('serve') && config === undefined)
     .map((flag) => tableRow([`\`${usageOf(flag)}\``, flag.help]));
   return [
     '## Flags and environment variables',
     '',
-    'The flags of `serve`, the default. `beaconchain-exporter backfill --help`, for example, prints those of another command. Each',
-    `has a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`; commas separate several addresses. The API key has no flag,`,
-    'because everybody on the machine can read command lines.',
+    'The keys of `web` and `log` are flags too, such as `--web.listen-address=:10032` (repeatable) and `--web.config.file`. Each flag has',
+    `a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`, in which commas separate several addresses. The API key has no flag,`,
+    'because everybody on the machine can read command lines. `beaconchain-exporter backfill --help` prints the flags of a command.',
+    '`serve` also has:',
     '',
     '| flag | what |',
     '|---|---|',
