@@ -13,8 +13,7 @@ const HEAD = `# Configuration
 <!-- Written by node scripts/config-docs.ts. -->
 
 Only the API key has no default. Your file needs only what differs from [config.example.yaml](../config.example.yaml).
-\`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line, and how many requests it takes. Then start
-with \`--config.file=config.yaml\`.
+\`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line, and how many requests it takes.
 
 ## Your machines and validators
 
@@ -65,7 +64,6 @@ slashings: {enabled: false}                   # on a trial, what matters most ge
 - Paths in the file are relative to the file, others to the working directory.
 - Durations are those of Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
 - \`check\` and the log warn of valid settings that cannot work as intended.
-- Some changes need a restart, not a [reload](operations.md#reload).
 - Editors complete and check a file that begins with \`# yaml-language-server: $schema=config.schema.json\`.
 
 Hardly anybody needs a key marked (rare).
