@@ -26,12 +26,8 @@ const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The base URL of the service, for tests or your own proxy.'),
-  key: ApiKey.optional().describe(
-    'Your API key. BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.',
-  ),
-  key_file: ApiKeyFile.optional().describe(
-    'A file that contains the key, instead of `key`. A reload reads it again.',
-  ),
+  key: ApiKey.optional().describe('Your API key. BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.'),
+  key_file: ApiKeyFile.optional().describe('A file that contains the key, instead of `key`. A reload reads it again.'),
   // Node fires timers of more than 24 days immediately. More than an hour is not a useful timeout.
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
@@ -68,9 +64,7 @@ const Chains = perChain(
   section({
     v1_base_url: baseUrl
       .optional()
-      .describe(
-        "The base URL of the chain's API v1. Default https://beaconcha.in or https://hoodi.beaconcha.in.",
-      ),
+      .describe("The base URL of the chain's API v1. Default https://beaconcha.in or https://hoodi.beaconcha.in."),
   }).nullish(),
   'a mapping of chains such as {mainnet: {}}',
 )
@@ -101,9 +95,7 @@ const Redis = section({
     .optional()
     .meta({ type: 'string' })
     .describe('The password. It can also be part of the URL, percent-encoded.'),
-  prefix: keyPrefix
-    .prefault('beaconchain')
-    .describe('The prefix of the key names, different for each API key.'),
+  prefix: keyPrefix.prefault('beaconchain').describe('The prefix of the key names, different for each API key.'),
 });
 
 const State = section({
@@ -111,9 +103,7 @@ const State = section({
     description: 'A directory, used by one process only.',
     default: DEFAULT_DIR,
   }),
-  redis: Redis.nullish().describe(
-    'Redis instead of dir, for replicas: docs/high-availability.md.',
-  ),
+  redis: Redis.nullish().describe('Redis instead of dir, for replicas: docs/high-availability.md.'),
 })
   .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
   .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
@@ -166,9 +156,7 @@ export function fileOf<T extends Readonly<Record<string, ConfigSection>>>(sectio
   return section({
     api: optional(Api).describe('The service and the API key.'),
     budget: optional(Budget).describe('How much of the limits the exporter may use: docs/budget.md.'),
-    chains: Chains.prefault({ mainnet: {} }).describe(
-      'The chains to monitor, by default only mainnet.',
-    ),
+    chains: Chains.prefault({ mainnet: {} }).describe('The chains to monitor, by default only mainnet.'),
     ...(Object.fromEntries(schemas) as { [K in keyof T]: T[K]['schema'] }),
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),

@@ -41,9 +41,7 @@ export const enabled = flag.prefault(true).describe('false: no requests, no seri
 export const daily = optional(
   section({
     enabled,
-    interval: duration(SECOND)
-      .prefault('1h')
-      .describe('How often to check whether new data are due.'),
+    interval: duration(SECOND).prefault('1h').describe('How often to check whether new data are due.'),
   }).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval })),
 );
 

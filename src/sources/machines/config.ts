@@ -12,9 +12,7 @@ export const schema = optional(
     interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
     stale_after: autoOrDuration(SECOND)
       .prefault('auto')
-      .describe(
-        'The age at which values are withdrawn. auto: the longer of 10m and 2 x effective interval + 3m.',
-      ),
+      .describe('The age at which values are withdrawn. auto: the longer of 10m and 2 x effective interval + 3m.'),
     forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
     expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
     include: names.prefault([]).describe('Show only these machines and the expected ones.'),

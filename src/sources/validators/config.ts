@@ -25,16 +25,12 @@ export const schema = optional(
       .describe(
         'Files with one index, range or public key a line, or deposit_data-*.json of the deposit tool. A reload reads them again.',
       ),
-    proposer_slashings: part.describe(
-      'Read who was slashed as a proposer. Requires slashings.',
-    ),
+    proposer_slashings: part.describe('Read who was slashed as a proposer. Requires slashings.'),
     sync_committee: part.describe(
       'Read who is in this and the next sync committee, and count the seats that signed. Counting requires slashings.',
     ),
     status: part.describe('Read who is online, status, balances, and duties of the last 24 hours.'),
-    rewards: part.describe(
-      'Read what they earned and missed in the last 24 hours. Requires status.',
-    ),
+    rewards: part.describe('Read what they earned and missed in the last 24 hours. Requires status.'),
     interval: duration(SECOND)
       .prefault('384s')
       .describe('The polling interval of the status, which the service computes once an epoch.'),
@@ -50,9 +46,7 @@ export const schema = optional(
       .nonnegative({ error: 'a whole number' })
       .prefault(100)
       .describe('The number of validators of a chain that have counters of their own.'),
-    block_rewards: part.describe(
-      'Read what their blocks earned on the execution layer. Requires slashings.',
-    ),
+    block_rewards: part.describe('Read what their blocks earned on the execution layer. Requires slashings.'),
     fee_recipients: z
       .array(Address, { error: 'a list of addresses such as ["0x…"]' })
       .prefault([])
