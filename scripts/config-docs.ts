@@ -13,8 +13,7 @@ const HEAD = `# Configuration
 <!-- Written by node scripts/config-docs.ts. -->
 
 Only the API key has no default. Your file needs only what differs from [config.example.yaml](../config.example.yaml).
-\`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line, and how many requests the configuration
-takes. Then start with \`--config.file=config.yaml\`.
+\`beaconchain-exporter check --config.file=config.yaml\` reports every mistake with its line, and how many requests it takes.
 
 ## Your machines and validators
 
@@ -62,14 +61,12 @@ slashings: {enabled: false}                   # on a trial, what matters most ge
 
 - Precedence: flag > environment > file > default.
 - \`\${NAME}\` in a text is replaced by the environment variable. An unset variable is a mistake, and so is an unknown key.
-- Relative paths in the file are relative to the file, others to the working directory.
+- Paths in the file are relative to the file, others to the working directory.
 - Durations are those of Prometheus: \`500ms\`, \`30s\`, \`5m\`, \`1h30m\`, \`31d\`, \`1w\`, \`1y\`.
 - \`check\` and the log warn of valid settings that cannot work as intended.
-- Some changes need a restart, not a [reload](operations.md#reload).
-- Editors with yaml-language-server complete and check a file that begins with
-  \`# yaml-language-server: $schema=config.schema.json\`.
+- Editors complete and check a file that begins with \`# yaml-language-server: $schema=config.schema.json\`.
 
-Most people never need the keys marked (rare).
+Hardly anybody needs a key marked (rare).
 `;
 
 /** Keys that most people never need. */
@@ -95,6 +92,9 @@ export const RARE: readonly string[] = [
   'web.telemetry_path',
   'log.format',
 ];
+
+/** What a mistake says in more words than its reader needs beforehand. */
+const LENGTHY = /^(a duration|a URL)\b.*/;
 
 /** A key with the path below its section. */
 interface Key {
@@ -125,7 +125,7 @@ function rowOf(section: string, { path, schema, isRequired }: Key): string {
   const shown = section === 'chains' ? path.replace(/^\w+/, 'CHAIN') : path;
   return tableRow([
     `\`${shown}${given}\`${needed}${mark}`,
-    errorMessage.replace(/^expected /, ''),
+    errorMessage.replace(/^expected /, '').replace(LENGTHY, '$1'),
     linked(description),
   ]);
 }
@@ -147,14 +147,15 @@ function sectionText([name, schema]: readonly [string, JsonSchema]): string {
 
 function flagsText(): string {
   const rows = PROGRAM.flags
-    .filter(({ commands }) => commands.includes('serve'))
+    .filter(({ commands, config }) => commands.includes('serve') && config === undefined)
     .map((flag) => tableRow([`\`${usageOf(flag)}\``, flag.help]));
   return [
     '## Flags and environment variables',
     '',
-    'These are the flags of `serve`, the default. `beaconchain-exporter backfill --help` prints those of another command. Each has a',
-    `variable, such as \`${variableOf(PROGRAM, 'config.file')}\`, in which commas separate several addresses. The API key has no flag,`,
-    'because everybody on the machine can read command lines. A [proxy](operations.md#through-a-proxy) has variables too.',
+    'The keys of `web` and `log` are flags too, such as `--web.listen-address=:10032` (repeatable) and `--web.config.file`. Each flag has',
+    `a variable, such as \`${variableOf(PROGRAM, 'config.file')}\`, in which commas separate several addresses. The API key has no flag,`,
+    'because everybody on the machine can read command lines. `beaconchain-exporter backfill --help` prints the flags of a command.',
+    '`serve` also has:',
     '',
     '| flag | what |',
     '|---|---|',

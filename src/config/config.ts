@@ -26,16 +26,12 @@ const Api = section({
   base_url: baseUrl
     .prefault('https://beaconcha.in')
     .describe('The base URL of the service, for tests or your own proxy.'),
-  key: ApiKey.optional().describe(
-    'The API key of your account. The variables BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.',
-  ),
-  key_file: ApiKeyFile.optional().describe(
-    'A file that contains the key, instead of `key`. It is read again at every reload.',
-  ),
+  key: ApiKey.optional().describe('Your API key. BEACONCHAIN_API_KEY and BEACONCHAIN_API_KEY_FILE override it.'),
+  key_file: ApiKeyFile.optional().describe('A file that contains the key, instead of `key`. A reload reads it again.'),
   // Node fires timers of more than 24 days immediately. More than an hour is not a useful timeout.
   timeout: duration(1, 3600 * SECOND)
     .prefault('10s')
-    .describe('Timeout of a request. At most 1h.'),
+    .describe('The timeout of a request, at most 1h.'),
 })
   .meta({ not: { type: 'object', required: ['key', 'key_file'] } })
   .transform((api) => ({ baseUrl: api.base_url, timeoutMs: api.timeout }));
@@ -60,7 +56,7 @@ const Budget = section({
     .gt(0, { error: SHARE })
     .max(1, { error: SHARE })
     .prefault(0.9)
-    .describe('The share of each limit that this exporter may use. The rest is for others on the account.'),
+    .describe('The share of each limit that the exporter may use. The rest is for others on the account.'),
 });
 
 /** An empty chain has the defaults; an absent one is not configured. */
@@ -68,9 +64,7 @@ const Chains = perChain(
   section({
     v1_base_url: baseUrl
       .optional()
-      .describe(
-        "The base URL of the chain's API v1. Default https://beaconcha.in for mainnet and https://hoodi.beaconcha.in for hoodi.",
-      ),
+      .describe("The base URL of the chain's API v1. Default https://beaconcha.in or https://hoodi.beaconcha.in."),
   }).nullish(),
   'a mapping of chains such as {mainnet: {}}',
 )
@@ -89,7 +83,7 @@ const DEFAULT_DIR = './beaconchain-exporter-state';
 
 const Redis = section({
   url: redisUrl.describe(
-    'The URL of Redis or Valkey; rediss:// uses TLS. NODE_EXTRA_CA_CERTS names a file with more CA certificates to trust.',
+    'The URL of Redis or Valkey; rediss:// uses TLS. NODE_EXTRA_CA_CERTS names a file with more CA certificates.',
   ),
   password: z
     .custom<string>((value) => typeof value === 'string' && invisibleIn(value) === undefined, {
@@ -100,10 +94,8 @@ const Redis = section({
     })
     .optional()
     .meta({ type: 'string' })
-    .describe('The password, with any visible characters. It can also be part of the URL, percent-encoded.'),
-  prefix: keyPrefix
-    .prefault('beaconchain')
-    .describe('The prefix of the key names in Redis. Use a different one for each API key.'),
+    .describe('The password. It can also be part of the URL, percent-encoded.'),
+  prefix: keyPrefix.prefault('beaconchain').describe('The prefix of the key names, different for each API key.'),
 });
 
 const State = section({
@@ -111,9 +103,7 @@ const State = section({
     description: 'A directory, used by one process only.',
     default: DEFAULT_DIR,
   }),
-  redis: Redis.nullish().describe(
-    'Use Redis instead of dir, for replicas with one API key. See docs/high-availability.md.',
-  ),
+  redis: Redis.nullish().describe('Redis instead of dir, for replicas: docs/high-availability.md.'),
 })
   .meta({ not: { type: 'object', required: ['dir', 'redis'], properties: { redis: { type: 'object' } } } })
   .refine(({ dir, redis }) => dir === undefined || !redis, { error: 'expected only one of dir and redis' })
@@ -136,7 +126,7 @@ const Web = section({
   config_file: text('the path of a file or null')
     .nullable()
     .prefault(null)
-    .describe('A file with TLS settings and passwords (docs/operations.md). null: plain HTTP without authentication.'),
+    .describe('A file with TLS settings and passwords: docs/operations.md.'),
   external_url: baseUrl
     .nullable()
     .prefault(null)
@@ -165,10 +155,8 @@ export function fileOf<T extends Readonly<Record<string, ConfigSection>>>(sectio
   const schemas = Object.entries(sections).map(([name, { schema }]) => [name, schema]);
   return section({
     api: optional(Api).describe('The service and the API key.'),
-    budget: optional(Budget).describe('How much of the limits the exporter may use. See docs/budget.md.'),
-    chains: Chains.prefault({ mainnet: {} }).describe(
-      'The chains to monitor; mainnet by default. If you set this, list every chain.',
-    ),
+    budget: optional(Budget).describe('How much of the limits the exporter may use: docs/budget.md.'),
+    chains: Chains.prefault({ mainnet: {} }).describe('The chains to monitor, by default only mainnet.'),
     ...(Object.fromEntries(schemas) as { [K in keyof T]: T[K]['schema'] }),
     state: optional(State).describe('Where the exporter stores its state.'),
     web: optional(Web).describe('The HTTP server.'),

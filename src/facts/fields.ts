@@ -35,15 +35,13 @@ export function perChain<S extends z.ZodType>(schema: S, expected?: string) {
 const name = z.string({ error: 'a name (in quotes if it looks like a number)' }).min(1, { error: 'a name' });
 export const names = z.array(name, { error: 'a list of names' });
 
-export const enabled = flag.prefault(true).describe('false: no requests for this source and no series of it.');
+export const enabled = flag.prefault(true).describe('false: no requests, no series.');
 
 /** The section of a source whose data change about once a day. */
 export const daily = optional(
   section({
     enabled,
-    interval: duration(SECOND)
-      .prefault('1h')
-      .describe('How often to check whether new data are due. The budget may stretch it.'),
+    interval: duration(SECOND).prefault('1h').describe('How often to check whether new data are due.'),
   }).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval })),
 );
 

@@ -6,7 +6,7 @@ import { optional, section } from '../toolkit/yaml/fields.ts';
 import type { Finding } from '../toolkit/yaml/mistakes.ts';
 
 const Group = section({
-  machines: names.prefault([]).describe('Its machines, by name; * matches any text. A name comes before a pattern.'),
+  machines: names.prefault([]).describe('Its machines; * matches any text. A name comes before a pattern.'),
   validators: watchList.describe('Its validators, as in validators.watch. They are watched.'),
 });
 
@@ -16,7 +16,7 @@ export const schema = optional(
       error: 'a mapping of groups such as {home: {machines: [node-a], validators: [12345]}}',
     })
     .transform((groups) => Object.entries(groups).map(([name, group]) => ({ name, ...group }))),
-).describe('Sites, operators or clients, by name. Their series get the label group. See docs/validators.md.');
+).describe('Sites, operators or clients, by name, for the label group: docs/validators.md.');
 
 export const machineNames = ['groups.*.machines.*'];
 

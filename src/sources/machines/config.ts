@@ -12,19 +12,17 @@ export const schema = optional(
     interval: duration(SECOND).prefault('1m').describe('The polling interval. The budget may stretch it.'),
     stale_after: autoOrDuration(SECOND)
       .prefault('auto')
-      .describe(
-        'The age at which the values of a silent machine are withdrawn. auto: 10m or 2 x effective interval + 3m, whichever is longer.',
-      ),
+      .describe('The age at which values are withdrawn. auto: the longer of 10m and 2 x effective interval + 3m.'),
     forget_after: duration(SECOND).prefault('31d').describe('The age at which last_seen is withdrawn too.'),
     expected: names.prefault([]).describe('Machines that must exist. Their last_seen is 0 until they are seen.'),
-    include: names.prefault([]).describe('Show only these machines and the expected ones. Empty: all machines.'),
+    include: names.prefault([]).describe('Show only these machines and the expected ones.'),
     exclude: names.prefault([]).describe('Machines out of service: no series, no alerts.'),
-    max: count.prefault(10_000).describe('The maximum number of machines. More machines are dropped and counted.'),
+    max: count.prefault(10_000).describe('Machines beyond this number are dropped and counted.'),
     chain: z
       .enum(['auto', ...CHAIN_NAMES], { error: either(['auto', ...CHAIN_NAMES]) })
       .prefault('auto')
       .describe(
-        "The chain of machines that match no rule. auto: that of the machine's own node; the first chain until it is known.",
+        "The chain of machines that match no rule. auto: that of the machine's own node, and the first chain until it is known.",
       ),
     chain_rules: z
       .array(
@@ -35,7 +33,7 @@ export const schema = optional(
         { error: 'a list such as [{match: "hoodi-*", chain: hoodi}]' },
       )
       .prefault([])
-      .describe('Rules that assign machines to chains. The first matching rule applies.'),
+      .describe('Rules that assign machines to chains. The first match applies.'),
   }).transform(({ interval, stale_after, forget_after, chain_rules, ...others }) => ({
     ...others,
     intervalMs: interval,

@@ -6,9 +6,9 @@ export const schema = optional(
     enabled: z
       .union([z.literal('auto'), flag], { error: 'auto, true or false' })
       .prefault('auto')
-      .describe('auto: on the chains for which validators.watch has validators. false: no requests and no series.'),
+      .describe('auto: on the chains for which you watch validators.'),
     interval: duration(SECOND)
       .prefault('1h')
       .describe('The polling interval. On a scarce budget it is a day, and the queues are not read.'),
   }).transform(({ enabled, interval }) => ({ enabled, intervalMs: interval })),
-).describe('The duties of the whole network beside those of your validators, and the queues. See docs/validators.md.');
+).describe('The duties of the whole network, beside those of your validators, and the queues.');

@@ -6,9 +6,7 @@ export const schema = optional(
     enabled,
     interval: duration(SECOND)
       .prefault('65s')
-      .describe('The polling interval. The budget may stretch it. The service caches a response for a minute.'),
-    catch_up: duration(0)
-      .prefault('7d')
-      .describe('How far back finalized epochs are read after the exporter was stopped.'),
+      .describe('The polling interval, which the budget may stretch. The service caches a response for a minute.'),
+    catch_up: duration(0).prefault('7d').describe('How far back the exporter reads finalized epochs after a stop.'),
   }).transform(({ enabled, interval, catch_up }) => ({ enabled, intervalMs: interval, catchUpMs: catch_up })),
-).describe('Head, finality, blocks and slashings. See docs/validators.md.');
+).describe('Head, finality, blocks and slashings.');

@@ -17,47 +17,41 @@ const watchFile = z
 export const schema = optional(
   section({
     watch: watchList.describe(
-      'Your validators, by index or public key. If several chains are configured, set one list per chain; keys need none. Those of `groups` and `watch_files` are watched too. Without any, the other keys have no effect.',
+      'Your validators, by index or public key. With two chains, indices need one list per chain. Those of `groups` and `watch_files` are watched too.',
     ),
     watch_files: z
       .array(watchFile, { error: 'a list of paths' })
       .prefault([])
       .describe(
-        'Files with one index, range or public key a line, or deposit_data-*.json of the deposit tool. They are read again at every reload.',
+        'Files with one index, range or public key a line, or deposit_data-*.json of the deposit tool. A reload reads them again.',
       ),
-    proposer_slashings: part.describe(
-      'Also read who was slashed as a proposer: one request for each block with a proposer slashing. Requires slashings.',
-    ),
+    proposer_slashings: part.describe('Read who was slashed as a proposer. Requires slashings.'),
     sync_committee: part.describe(
-      'Also read which of them are in the current and the next sync committee, and count their seats in each block. Counting requires slashings.',
+      'Read who is in this and the next sync committee, and count the seats that signed. Counting requires slashings.',
     ),
-    status: part.describe('Also read who is online, their status and balances, and the duties of the last 24 hours.'),
-    rewards: part.describe(
-      'Also read what they earned and missed in the last 24 hours. It comes with the status, so it requires status.',
-    ),
+    status: part.describe('Read who is online, status, balances, and duties of the last 24 hours.'),
+    rewards: part.describe('Read what they earned and missed in the last 24 hours. Requires status.'),
     interval: duration(SECOND)
       .prefault('384s')
-      .describe('The polling interval of the status, an epoch by default: the service computes it once an epoch.'),
+      .describe('The polling interval of the status, which the service computes once an epoch.'),
     epochs: z
       .union([z.literal('auto'), flag], { error: 'auto, true or false' })
       .prefault('auto')
       .describe(
-        'Also count what they did and earned in every finalized epoch. auto: while it takes at most a quarter of the limits, and no quota of a month is among them. Requires slashings.',
+        'Count what they did and earned in every finalized epoch. auto: while that takes at most a quarter of the limits, and never with a quota of a month. Requires slashings.',
       ),
-    catch_up: duration(0).prefault('7d').describe('How far back epochs are read after the exporter was stopped.'),
+    catch_up: duration(0).prefault('7d').describe('How far back `epochs` reads after a stop.'),
     series: z
       .int({ error: 'a whole number' })
       .nonnegative({ error: 'a whole number' })
       .prefault(100)
-      .describe('Up to so many validators of a chain have counters of their own.'),
-    block_rewards: part.describe(
-      'Also read what their blocks earned on the execution layer: one request for each block. Requires slashings.',
-    ),
+      .describe('The number of validators of a chain that have counters of their own.'),
+    block_rewards: part.describe('Read what their blocks earned on the execution layer. Requires slashings.'),
     fee_recipients: z
       .array(Address, { error: 'a list of addresses such as ["0x…"]' })
       .prefault([])
       .describe(
-        'The addresses that these blocks may pay. A block that pays another one fires an alert. Without any, no block is judged. Requires block_rewards.',
+        'The addresses that their blocks may pay. If there are any, a block that pays another one fires an alert. Requires block_rewards.',
       ),
   }).transform(
     ({ proposer_slashings, sync_committee, interval, catch_up, block_rewards, fee_recipients, ...others }) => ({
@@ -70,7 +64,7 @@ export const schema = optional(
       intervalMs: interval,
     }),
   ),
-).describe('Your validators. See docs/validators.md.');
+).describe('Your validators: docs/validators.md.');
 
 export const lists = ['validators.watch', 'groups.*.validators'];
 
