@@ -68,6 +68,7 @@ async function sweepCost(machines: number): Promise<number> {
       stop: undefined,
       wasLeftOut: false,
       isRefused: () => false,
+      pause: () => undefined,
       events: [],
     };
     ({ value } = await sweep.run(context, value));

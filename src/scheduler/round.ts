@@ -4,7 +4,7 @@ import { isFailure } from '../api/errors.ts';
 import { isNoneFound, isRefusal } from '../api/refusal.ts';
 import type { Inputs, Outcome, Read, ReadContext, SourceEvent } from '../sources/read.ts';
 import type { Source } from '../sources/source.ts';
-import type { Clock } from '../toolkit/lib/clock.ts';
+import { type Clock, pauseBetweenSlices } from '../toolkit/lib/clock.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import { afterRun, hasEnded } from './attempts.ts';
 import { afterRecovery, attemptOf, type Entry, withLeftOut } from './entry.ts';
@@ -102,6 +102,7 @@ async function run(
     stop,
     wasLeftOut: before.leftOut.includes(read.name),
     isRefused: noted.isRefused,
+    pause: pauseBetweenSlices(clock),
     events,
   };
   let outcome: Outcome<unknown>;

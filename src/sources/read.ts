@@ -1,6 +1,7 @@
 import type { Status } from '../api/answers/validators.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint, Finality, Part } from '../api/endpoints.ts';
+import type { Pause } from '../toolkit/lib/clock.ts';
 import type { Time } from '../toolkit/lib/held-time.ts';
 import type { LogLevel } from '../toolkit/lib/log.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
@@ -101,6 +102,8 @@ export interface ReadContext {
   readonly wasLeftOut: boolean;
   /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
+  /** Lets scrapes run. To be awaited between the steps of long work. */
+  readonly pause: Pause;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */
   readonly events: SourceEvent[];
 }

@@ -1,6 +1,7 @@
 import type { MachineRecord } from '../../api/answers/machines.ts';
+import type { Pause } from '../../toolkit/lib/clock.ts';
 import { MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
-import { elapsed, type Milliseconds, type UnixMs } from '../../toolkit/lib/time.ts';
+import { elapsed, type Milliseconds, type UnixMs, type UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { SourceEvent, Timing } from '../read.ts';
 import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
@@ -29,15 +30,16 @@ export function liveOf(options: MachinesOptions, state: Machines, timing: Timing
 }
 
 /**
- * The value after more records, in any order. If there are more than `max` machines, it drops unexpected ones first, then
+ * The value after more records, in any order. It takes a tenth of a second for thousands of machines, with pauses. If there are more than `max` machines, it drops unexpected ones first, then
  * silent ones, then those unseen for longest.
  */
-export function withRecords(
+export async function withRecords(
   options: MachinesOptions,
   before: Machines,
   records: readonly MachineRecord[],
   timing: Timing,
-): Machines {
+  pause: Pause = () => undefined,
+): Promise<Machines> {
   const { now } = timing;
   const { expected, max } = options;
   const held = new Map(before.machines.flatMap((one) => (isKept(options, one, timing) ? [[one.name, one]] : [])));
@@ -45,10 +47,12 @@ export function withRecords(
   const names = new Set([...held.keys(), ...recordsOf.keys().filter((name) => isIncluded(options, name))]);
   const live = new Set(liveOf(options, before, timing, 0).map(({ name }) => name));
   // Rank and age are computed once for each machine, because a sort compares it with a dozen others.
-  const ranked = [...names].map((name) => {
+  const ranked: { machine: Machine; rank: number; seen: UnixSeconds }[] = [];
+  for (const name of names) {
     const machine = withNewer(held.get(name) ?? { name }, now, recordsOf.get(name));
-    return { machine, rank: expected.includes(name) ? 2 : Number(live.has(name)), seen: lastSeen(machine) };
-  });
+    ranked.push({ machine, rank: expected.includes(name) ? 2 : Number(live.has(name)), seen: lastSeen(machine) });
+    await pause();
+  }
   const kept = ranked.sort((a, b) => b.rank - a.rank || b.seen - a.seen).slice(0, max);
   const asked = (before.asked ?? []).filter(
     ([name, at]) => !names.has(machineName(name)) && (at === 0 || elapsed(at, now) < RECORDS_KEPT_SECONDS * 1000),

@@ -79,7 +79,8 @@ async function ask(options: MachinesOptions, context: ReadContext, previous: Mac
     if (found.failure) break;
   }
   const read = { ...timing, now: api.now() };
-  const { dropped, ...value } = withRecords(options, { ...previous, asked: [...asked] }, found.records, read);
+  const before = { ...previous, asked: [...asked] };
+  const { dropped, ...value } = await withRecords(options, before, found.records, read, context.pause);
   const after = { ...value, dropped: previous.dropped + dropped };
   events.push(...warningsOf(previous, after, timing));
   return { value: after, failure: found.failure };

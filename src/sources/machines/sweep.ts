@@ -63,7 +63,8 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const { records, failure } = await readAbsent(context, { ...named, left: beyond }, half, () => dayAhead);
   // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
-  const value = { ...withRecords(options, previous, records, { ...timing, now: api.now() }), ...(isComplete && times) };
+  const known = await withRecords(options, previous, records, { ...timing, now: api.now() }, context.pause);
+  const value = { ...known, ...(isComplete && times) };
   events.push(...warningsOf(previous, value, timing));
   if (failure) return { value, failure };
   // An expected name that is not found is requested once a day.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { MachineRecord } from '../../../src/api/answers/machines.ts';
+import { type MachineRecord, ValidatorRecord } from '../../../src/api/answers/machines.ts';
 import { liveOf, withRecords } from '../../../src/sources/machines/fleet.ts';
 import type { Machines } from '../../../src/sources/machines/state.ts';
 import { absentProcesses, rangeOf, rangeOfAbsent } from '../../../src/sources/machines/sweep.ts';
-import { machinesOptions } from '../../support/answers/machine-records.ts';
+import { machinesOptions, validatorRecord } from '../../support/answers/machine-records.ts';
 import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
 const SECONDS = NOW / 1000;
@@ -32,27 +32,28 @@ function namesOf({ machines }: Pick<Machines, 'machines'>): string[] {
 }
 
 describe('sources/machines/fleet', () => {
-  it('drops machines beyond max and counts each once', () => {
-    const end = withRecords(machinesOptions({ max: 2 }), known('a'), records(['b', 'c', 'd', 'c', 'a']), TIMING);
+  it('drops machines beyond max and counts each once', async () => {
+    const end = await withRecords(machinesOptions({ max: 2 }), known('a'), records(['b', 'c', 'd', 'c', 'a']), TIMING);
     expect(end).toMatchObject({ dropped: 2 });
     expect(namesOf(end)).toEqual(['a', 'b']);
   });
 
-  it('drops the longest unseen of those already known when max is lowered, and counts them; silent expected ones stay', () => {
+  it('drops the longest unseen of those already known when max is lowered, and counts them; silent expected ones stay', async () => {
     const options = machinesOptions({ max: 2, expected: ['d'] });
-    const end = withRecords(options, seenApart(3_600, 'a', 'b', 'c', 'd'), [], TIMING);
+    const end = await withRecords(options, seenApart(3_600, 'a', 'b', 'c', 'd'), [], TIMING);
     expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
     expect(end.dropped).toBe(2);
   });
 
-  it('lets the machine that has been silent for longest go for one that reports, and no live one', () => {
+  it('lets the machine that has been silent for longest go for one that reports, and no live one', async () => {
     const before = seenApart(3_600, 'live', 'silent', 'longest');
     const reports = records(['silent', 'new-1', 'new-2', 'new-3'], SECONDS + 1);
-    const end = withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
+    const end = await withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
     expect(namesOf(end).toSorted()).toEqual(['live', 'new-1', 'silent']);
     expect(end.dropped).toBe(3);
-    const [just, silent] = [600, 601].map((s) =>
-      withRecords(machinesOptions({ max: 2 }), seenApart(s, 'a', 'b'), records(['new']), TIMING),
+    const two = machinesOptions({ max: 2 });
+    const [just, silent] = await Promise.all(
+      [600, 601].map((s) => withRecords(two, seenApart(s, 'a', 'b'), records(['new']), TIMING)),
     );
     expect([just, silent].map((one) => namesOf(one ?? before).toSorted())).toEqual([
       ['a', 'b'],
@@ -60,31 +61,31 @@ describe('sources/machines/fleet', () => {
     ]);
   });
 
-  it('takes no time back that it has shown where our own clock was set back', () => {
+  it('takes no time back that it has shown where our own clock was set back', async () => {
     const back = { ...TIMING, now: NOW - DAY };
-    const [machine] = withRecords(machinesOptions(), known('a'), records(['a']), back).machines;
+    const [machine] = (await withRecords(machinesOptions(), known('a'), records(['a']), back)).machines;
     expect(machine?.system?.timestamp).toBe(SECONDS - 360);
   });
 
-  it('keeps out machines that are not admitted, known or not', () => {
+  it('keeps out machines that are not admitted, known or not', async () => {
     const options = machinesOptions({ exclude: ['out'] });
-    expect(namesOf(withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
+    expect(namesOf(await withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
   });
 
-  it('lets go of machines that were not seen for forget_after', () => {
-    const keptAt = (now: number, held = now): string[] =>
-      namesOf(withRecords(machinesOptions(), known('a'), [], timing({ now, held })));
+  it('lets go of machines that were not seen for forget_after', async () => {
+    const keptAt = async (now: number, held = now): Promise<string[]> =>
+      namesOf(await withRecords(machinesOptions(), known('a'), [], timing({ now, held })));
     const last = NOW + 31 * DAY - 6 * MINUTE;
-    expect([keptAt(last), keptAt(last + 1)]).toEqual([['a'], []]);
+    expect([await keptAt(last), await keptAt(last + 1)]).toEqual([['a'], []]);
     // Not by a time that has not held.
-    expect([keptAt(NOW + 40 * DAY, NOW), keptAt(NOW + 40 * DAY, -Infinity)]).toEqual([['a'], ['a']]);
+    expect([await keptAt(NOW + 40 * DAY, NOW), await keptAt(NOW + 40 * DAY, -Infinity)]).toEqual([['a'], ['a']]);
   });
 
-  it('joins the nameless records with those of a machine called unnamed', () => {
+  it('joins the nameless records with those of a machine called unnamed', async () => {
     const timestamp = SECONDS - 400;
     const [system] = records([''], timestamp);
     const all = [system, ['validator', { timestamp }], ['node', { timestamp, machine: 'unnamed' }]] as MachineRecord[];
-    const end = withRecords(machinesOptions(), known(), all, TIMING);
+    const end = await withRecords(machinesOptions(), known(), all, TIMING);
     expect(namesOf(end)).toEqual(['unnamed']);
     const absent = absentProcesses(end.machines, [], STALE, TIMING);
     expect(absent.map(({ name, process }) => [name, process])).toEqual([
@@ -97,11 +98,11 @@ describe('sources/machines/fleet', () => {
 });
 
 describe('sources/machines/sweep', () => {
-  it('requests no machine that was found, even if values become stale soon', () => {
+  it('requests no machine that was found, even if values become stale soon', async () => {
     const { machines } = known('a', 'b');
     const found = [...records(['a'], SECONDS - 70), ...records(['b'], SECONDS - 350)];
     expect(absentProcesses(machines, found, 100_000, TIMING)).toEqual([]);
-    const after = withRecords(machinesOptions(), known('a', 'b'), found, TIMING).machines;
+    const after = (await withRecords(machinesOptions(), known('a', 'b'), found, TIMING)).machines;
     expect(absentProcesses(after, [], 300_000, TIMING).map(({ name }) => name)).toEqual(['b']);
   });
 
@@ -179,5 +180,23 @@ describe('sources/machines/sweep', () => {
     it('is that of a first sweep after the clock was set back', () => {
       expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
     });
+  });
+
+  it('pauses after each machine, so that scrapes go on', async () => {
+    let pauses = 0;
+    const pause = (): undefined => {
+      pauses += 1;
+    };
+    await withRecords(machinesOptions(), known('a', 'b'), records(['b', 'c']), TIMING, pause);
+    expect(pauses).toBe(3);
+  });
+
+  it('takes the newer record of each process, also if another process of the machine has a newer one', async () => {
+    const later = { ...validatorRecord(), timestamp: SECONDS - 60, machine: 'a' };
+    const before = await withRecords(machinesOptions(), known('a'), records(['a']), TIMING);
+    const [machine] = (
+      await withRecords(machinesOptions(), before, [['validator', ValidatorRecord.parse(later)]], TIMING)
+    ).machines;
+    expect(machine).toMatchObject({ system: { timestamp: SECONDS }, validator: { timestamp: SECONDS - 60 } });
   });
 });
