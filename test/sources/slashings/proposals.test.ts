@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { slotTime } from '../../../src/facts/chain.ts';
 import type { Block } from '../../../src/sandbox/chain-world.ts';
 import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/count.ts';
 import { F, Follower, following } from '../../support/runs/follower.ts';
@@ -45,6 +46,14 @@ it('counts each outcome once, when the epoch is final', async () => {
     { slot: SLOT + 1, validator: 2, status: 'missed' },
     { slot: SLOT + 2, validator: 3, status: 'orphaned' },
   ]);
+  // The alert asks for this time.
+  for (const [validator, slot] of [
+    ['2', SLOT + 1],
+    ['3', SLOT + 2],
+  ] as const)
+    expect(follower.value('watched_validator_missed_proposal_timestamp_seconds', { validator })).toBe(
+      slotTime('mainnet', slot),
+    );
   await follower.poll();
   await finalize(follower);
   expect(counts(follower)).toEqual([2, 1, 1]);

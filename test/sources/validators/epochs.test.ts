@@ -178,11 +178,14 @@ describe('every epoch of watched validators', () => {
     ['a 400', { ...NOT_YET, status: 400 }],
     ['no rows', undefined],
     ['rows that are not final', undefined],
+    ['rows of an unknown finality', undefined],
+    ['rows without finality', undefined],
   ])('an epoch that the service does not have yet, by %s, is asked for again every minute', async (what, answer) => {
     const owner = new Owner();
     owner.fault = (_, good) => {
       if (what === 'no rows') return { ...good, body: JSON.stringify({ ...JSON.parse(good.body), data: [] }) };
-      return answer ?? { ...good, body: good.body.replaceAll('"finalized"', '"not_finalized"') };
+      const finality = { 'rows of an unknown finality': '"new"', 'rows without finality': 'null' }[what];
+      return answer ?? { ...good, body: good.body.replaceAll('"finalized"', finality ?? '"not_finalized"') };
     };
     for (let i = 0; i < 20; i += 1) {
       await owner.poll();
@@ -277,6 +280,23 @@ describe('every epoch of watched validators', () => {
       { part: 'epoch_duties', epochs: skipped },
       { part: 'epoch_rewards', epochs: skipped },
     ]);
+    // An outage later is no stop.
+    owner.fault = () => 'away';
+    await owner.live(300);
+    owner.fault = () => undefined;
+    await owner.live(40);
+    expect(owner.part()).toMatchObject({ skipped, unread: 0, counted: owner.finalized });
+  });
+
+  it('a missed reward of less than nothing, which is an estimate, counts as none', async () => {
+    const owner = new Owner();
+    owner.fault = ({ part }, { body, ...good }) => {
+      const { data, ...rest } = JSON.parse(body);
+      const rows = data.map((row: object) => ({ ...row, sync_committee: { missed_reward: '-5000000000' } }));
+      return part === 'epoch_rewards' ? { ...good, body: JSON.stringify({ ...rest, data: rows }) } : undefined;
+    };
+    await owner.poll();
+    expect(owner.value('missed_rewards_ether_total', { duty: 'sync_committee', group: 'home' })).toBe(0);
   });
 
   it('finality that was lost for longer than catch_up loses no epoch', async () => {
