@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { ENDPOINT_NAMES, type Endpoint, type Query, requestTo } from '../../src/api/endpoints.ts';
+import { ENDPOINT_NAMES, type Endpoint, freshnessAfter, type Query, requestTo } from '../../src/api/endpoints.ts';
+import { epochEnd } from '../../src/facts/chain.ts';
 import { refusalOf } from '../support/answers/known-request.ts';
+import { HOUR } from '../support/time/timing.ts';
 
 /** The body as text, copied from the documents and recordings. */
 type FormOf<E extends Endpoint> = readonly [endpoint: E, query: Query<E>, path: string, body?: string, accept?: string];
@@ -177,4 +179,11 @@ it.each([
     ? '{"chain":"mainnet"}'
     : '{"chain":"mainnet","range":{"evaluation_window":"24h"}}';
   expect(refusalOf({ path, body, accept })?.status).toBe(status);
+});
+
+it('the head is as new as most rows of the latest epoch say: one wrong row of a later epoch hides no delay', () => {
+  const request = { endpoint: 'epoch_slots', chain: 'mainnet', path: '/api/v1/epoch/latest/slots' } as const;
+  const data = [100, 100, 100, 120].map((epoch) => ({ epoch }));
+  const at = epochEnd('mainnet', 100);
+  expect(freshnessAfter({}, request, { data }, at + HOUR, undefined)).toEqual({ dataAt: at, behindMs: HOUR });
 });
