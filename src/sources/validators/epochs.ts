@@ -33,6 +33,8 @@ const RUN_MS = MS_PER_MINUTE;
 const FAILURES_OF_RUN = 3;
 /** Epochs further behind are caught up with, at the lowest priority. */
 const FRESH_EPOCHS = 3;
+/** At the first start the slashings source tells in seconds what is final. Until then nothing is requested. */
+const FINALITY_MS = 10_000;
 /** Epochs become final in turns, so that up to so many wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
 /** An epoch that the service does not have yet is late when so many more are final. */
@@ -58,10 +60,11 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     assumed: chunks,
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
     due(value, last, { now, isStretched, intervalMs }, tick) {
-      const { again, begunAt = last.attemptAt } = part.of(value) ?? {};
+      const { again, cursor, begunAt = last.attemptAt } = part.of(value) ?? {};
       // An epoch of a large set takes several runs. The interval is that of epochs.
       if (again === undefined) return isStretched ? Math.min(tick, begunAt + intervalMs) : tick;
-      return again === 'now' ? now : Math.min(tick, last.attemptAt + MS_PER_MINUTE);
+      if (again === 'now') return now;
+      return Math.min(tick, last.attemptAt + (cursor === undefined ? FINALITY_MS : MS_PER_MINUTE));
     },
     async run(context, value) {
       const pass = new Pass(options, part, context, value);
