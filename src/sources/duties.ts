@@ -106,7 +106,7 @@ export function performanceFamilies(
   return [
     family(
       `${prefix}_score_ratio`,
-      `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)`,
+      `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without a duty (data.beaconscore)`,
       each(({ scores }, labels) => by('duty', scores, labels)),
     ),
     family(
@@ -121,12 +121,12 @@ export function performanceFamilies(
     ),
     family(
       `${prefix}_inclusion_delay_slots`,
-      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
+      `Mean inclusion delay of attestations of ${whose} in the last 24 hours, in slots; 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
       each(({ inclusionDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
     family(
       `${prefix}_inclusion_delay_excluding_missed_slots`,
-      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots, without slots that had no block: their own lateness (data.duties.attestation.avg_inclusion_delay_excluding_missed_slots)`,
+      `Mean inclusion delay of attestations of ${whose} in the last 24 hours, in slots, without slots that had no block (data.duties.attestation.avg_inclusion_delay_excluding_missed_slots)`,
       each(({ ownDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
   ];

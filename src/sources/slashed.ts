@@ -23,7 +23,7 @@ export type Slashed = z.infer<typeof Slashed>;
 
 /** How long an alert fires about what is done and stays done. */
 export const FIRING_MS = 7 * MS_PER_DAY;
-const NAMES = 'Includes proposer slashings only with validators.proposer_slashings or validators.status';
+const NAMES = 'Proposer slashings only with validators.proposer_slashings or validators.status';
 
 export function validatorLabels(groups: readonly WatchedGroup[], validator: number): Labels {
   return { validator: String(validator), ...groupLabel(watchedGroupOf(groups, validator)?.group) };
@@ -42,20 +42,20 @@ export function slashedFamilies(
       slot === undefined ? [] : sample(chain, slotTime(chain, slot), validatorLabels(groups, validator)),
     );
   return [
-    family('watched_validators', 'Number of validators in validators.watch', each(sizeOf)),
+    family('watched_validators', 'Validators in validators.watch', each(sizeOf)),
     family(
       'watched_validators_slashed',
-      `Number of watched validators that were slashed. ${NAMES}`,
+      `Watched validators that were slashed. ${NAMES}`,
       each(({ watch }) => slashed?.filter(({ validator }) => watches(watch, validator)).length),
     ),
     family(
       'watched_validator_slashed_timestamp_seconds',
-      `Time of the slot whose block includes the slashing of a watched validator, or the start of the epoch that its status tells (life_cycle_epochs); absent if neither is known. ${NAMES}`,
+      `Slot time of the block with the slashing of a watched validator, or start of the epoch that its status names (life_cycle_epochs); absent if neither is known. ${NAMES}`,
       times('slot'),
     ),
     family(
       'watched_validator_reported_slashed_timestamp_seconds',
-      'Start of the epoch of the answer that reports a watched validator as slashed after an answer that did not; not the time of the slashing (data[].slashed)',
+      'Start of the epoch of the first answer that reports a watched validator as slashed, if an earlier one did not; not the time of the slashing (data[].slashed)',
       times('reportedSlot'),
     ),
   ];

@@ -156,7 +156,7 @@ function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
 }
 
 const HELP =
-  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark';
+  'Newest finalized beaconchain-day, polled once a day. The terms of the service forbid use as a financial benchmark';
 
 /** A number, or an amount in Wei. */
 type DayValue = number | string | null | undefined;
@@ -187,22 +187,22 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', (day) => one(day.day_end)],
   [
     'effective_balance_ether',
-    'Sum of the effective balances of the validators active for the whole day; the denominator of the APR (effective_balance)',
+    'Effective balances of the validators active all day; the denominator of the APR (effective_balance)',
     (day) => one(day.effective_balance),
   ],
   [
     'start_balance_ether',
-    'Sum of the balances at the start of the day (start_balance)',
+    'Balances at the start of the day (start_balance)',
     (day) => one(day.start_balance),
   ],
   [
     'end_balance_ether',
-    'Sum of the balances at the end of the day; not the sum of start balance, deposits and rewards, because withdrawals are not published (end_balance)',
+    'Balances at the end of the day, after withdrawals, which the API does not publish (end_balance)',
     (day) => one(day.end_balance),
   ],
   [
     'deposits_ether',
-    'Deposits credited during the day; not part of the rewards (deposits)',
+    'Deposits credited during the day; not rewards (deposits)',
     (day) => one(day.deposits),
   ],
   [
@@ -210,7 +210,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
     (day) => byLayer(day.rewards),
   ],
-  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', (day) => one(day.rewards?.total)],
+  ['total_rewards_ether', 'Rewards of the day, both layers (rewards.total)', (day) => one(day.rewards?.total)],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
@@ -218,7 +218,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ],
   [
     'combined_apr_ratio',
-    'Simple annual return of both layers together, 1 = 100 % (apr.combined)',
+    'Simple annual return of both layers, 1 = 100 % (apr.combined)',
     (day) => one(day.apr?.combined),
   ],
   [

@@ -135,22 +135,22 @@ function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing
     ...performanceFamilies('network', 'all validators of the chain', [{ labels: { chain }, duties }]),
     family(
       'network_epoch',
-      'Last epoch of the 24 hours of beaconchain_network_duties (range.epoch.end)',
+      'Last epoch of beaconchain_network_duties (range.epoch.end)',
       sample(chain, duties?.epoch, {}, duties?.until),
     ),
     family(
       'queue_validators',
-      'Deposits and exits that wait (deposit_queue.deposit_count, exit_queue.count), and what waits in other queues, by their key (count); in the older form of the answer the deposits include top-ups',
+      'Items in a queue (deposit_queue.deposit_count, exit_queue.count, other queues by their key: count); before v2.1 the deposits include top-ups',
       each(({ count }) => count, 'topup'),
     ),
     family(
       'queue_balance_ether',
-      'Ether that waits in a queue (deposit_balance, topup_balance, exit_queue.balance), in other queues by their key (balance); in the older form of the answer the deposits include top-ups',
+      'Ether in a queue (deposit_balance, topup_balance, exit_queue.balance, other queues by their key: balance); before v2.1 the deposits include top-ups',
       each(({ balance }) => (balance === null ? null : etherOf(balance))),
     ),
     family(
       'queue_end_timestamp_seconds',
-      'Estimated time at which the last item leaves the queue (estimated_processed_at)',
+      'Estimated time at which the last item leaves a queue (estimated_processed_at)',
       each(({ end }) => end),
     ),
   ].map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` }));

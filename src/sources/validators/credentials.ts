@@ -79,7 +79,7 @@ export function credentialFamilies(
   return [
     family(
       'watched_validators_by_credentials',
-      'Number of watched validators by type of their withdrawal credentials, as last known (data[].withdrawal_credentials.prefix)',
+      'Watched validators by type of their last known withdrawal credentials (data[].withdrawal_credentials.prefix)',
       shown.flatMap((one) =>
         CREDENTIAL_TYPES.flatMap((type) => {
           const count = byGroup.get(one)?.filter(({ credentials }) => credentials?.type === type).length ?? 0;
@@ -89,7 +89,7 @@ export function credentialFamilies(
     ),
     family(
       'watched_validator_credentials_changed_timestamp_seconds',
-      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain and type`,
+      `Start of the epoch of the first answer with another type of withdrawal credentials, which a second answer confirmed. Only the ${MAX_NAMED} newest per chain and type`,
       // Many that compound do not hide one that got an address.
       CREDENTIAL_TYPES.flatMap((type) => {
         const ofType = changes.filter((one) => meaningOf(one) === type).slice(0, MAX_NAMED);

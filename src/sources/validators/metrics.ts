@@ -167,64 +167,64 @@ function statusFamilies(
   return [
     family(
       'watched_validators_by_status',
-      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them; unread: no answer is known, or it is too old',
+      'Watched validators by status (data[].status); unknown: another status; not_found: the service has no such validator; unread: no answer, or too old a one',
       (wasAnswered ? shown : []).flatMap((one) =>
         byStatusOf([one]).flatMap(([status, value]) => sample(chain, value, { ...one.labels, status }, until)),
       ),
     ),
     family(
       'watched_validators_online',
-      'Number of watched validators that are online (data[].online)',
+      'Watched validators that are online (data[].online)',
       each(({ online }) => online),
     ),
     family(
       'watched_validators_offline',
-      'Number of watched validators that are offline: without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
+      'Watched validators without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
       each(({ offline }) => offline.length),
     ),
     family(
       'watched_validator_offline_since_timestamp_seconds',
-      `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
+      `Start of the epoch in which a watched validator was first seen offline. Only the ${MAX_NAMED} longest per chain`,
       named(offline, sinceOf),
     ),
     family(
       'watched_validator_offline_epoch_timestamp_seconds',
-      'Start of the epoch of the newest answer about a validator of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
+      'Start of the epoch of the newest answer about an offline watched validator (range.epoch.end)',
       named(offline, ({ epoch }) => epoch),
     ),
     family(
       'watched_validator_exit_timestamp_seconds',
-      `Time at which a watched validator leaves or has left, until its balance is withdrawn (data[].life_cycle_epochs.exit). Limited to ${MAX_NAMED} validators per chain, those whose next step comes first`,
+      `Time at which a watched validator exits, until its balance is withdrawn (data[].life_cycle_epochs.exit). Only the ${MAX_NAMED} per chain whose next step comes first`,
       named(leaving, ({ exitEpoch }) => exitEpoch),
     ),
     family(
       'watched_validator_withdrawable_timestamp_seconds',
-      'Time from which the balance of a validator of beaconchain_watched_validator_exit_timestamp_seconds can be withdrawn (data[].life_cycle_epochs.withdrawable)',
+      'Time from which the balance of an exiting watched validator can be withdrawn (data[].life_cycle_epochs.withdrawable)',
       named(leaving, ({ withdrawableEpoch }) => withdrawableEpoch),
     ),
     family(
       'watched_validators_offline_effective_balance_ether',
-      'Sum of the effective balances of the watched validators that are offline (data[].balances.effective)',
+      'Effective balances of the offline watched validators (data[].balances.effective)',
       ether(({ online, effectiveBalance }) => (online === false ? effectiveBalance : '0')),
     ),
     family(
       'watched_validators_balance_ether',
-      'Sum of the balances of the watched validators (data[].balances.current)',
+      'Balances of the watched validators (data[].balances.current)',
       ether(({ balance }) => balance),
     ),
     family(
       'watched_validators_effective_balance_ether',
-      'Sum of the effective balances of the watched validators (data[].balances.effective)',
+      'Effective balances of the watched validators (data[].balances.effective)',
       ether(({ effectiveBalance }) => effectiveBalance),
     ),
     family(
       'watched_validators_epoch',
-      'Epoch of the oldest status answer that is shown (range.epoch.end)',
+      'Epoch of the oldest shown status (range.epoch.end)',
       sample(chain, all?.epoch, {}, until),
     ),
     family(
       'watched_validators_epoch_timestamp_seconds',
-      'Start of the epoch of the oldest status answer that is shown',
+      'Start of the epoch of the oldest shown status',
       sample(chain, all && epochTime(chain, all.epoch), {}, until),
     ),
   ];
@@ -242,12 +242,12 @@ function memberFamilies(options: ValidatorsOptions, value: Validators, now: Unix
   return [
     family(
       'watched_sync_committee_validators',
-      'Number of watched validators in the sync committee of the current or the next period; absent until known (data.validators)',
+      'Watched validators in the current or next sync committee; absent until known (data.validators)',
       known.flatMap(({ period, members }) => sample(chain, members.length, { period }, until)),
     ),
     family(
       'watched_sync_committee_validator',
-      'Always 1, for each watched validator in the sync committee of the current or the next period; absent until known (data.validators)',
+      '1 for each watched validator in the current or next sync committee; absent until known (data.validators)',
       known.flatMap(({ period, members }) =>
         members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) }, until)),
       ),
