@@ -50,13 +50,13 @@ const SECTIONS: readonly Section[] = [
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Of the validators in `validators.watch`. With `groups`, sums over validators and series of a validator also have the label `group`. What is about rewards or counted epochs is unproven: no recorded answer shows it.',
+      'Of the validators in `validators.watch`. With `groups`, sums over validators and series of a validator also have the label `group`. What is about rewards or counted epochs is unproven: no recorded response shows it.',
   },
   {
     title: 'Network',
     families: NETWORK,
     freshness:
-      'With `network.enabled: true`, or `auto` and watched validators. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues. All is unproven: no recorded answer shows it.',
+      'Of all validators of the chain, with `network.enabled: true`, or `auto` and watched validators. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues. All is unproven: no recorded response shows it.',
   },
   {
     title: 'Sync committee',
@@ -92,7 +92,7 @@ epochs or twice the effective interval, whichever is longer.
 
 /** Phrases of HELP that the text of a section says about all its families. */
 const SAID_ABOVE =
-  / of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once|\. Of the first enabled read$|\. Unproven: .*$/g;
+  / of (?:all validators of the chain|(?:the|a) watched validators?)\b(?! as|,)| of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once|\. Of the first enabled read$|\. Unproven: .*$/g;
 
 /** The fields of the API, which interest few readers. `/metrics` names them. */
 const FIELDS = / \([a-z_][\w.[\]*]*(?:, [a-z_][\w.[\]*]*)*\)/;

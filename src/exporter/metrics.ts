@@ -136,7 +136,7 @@ export function sourceFamilies(all: readonly SourceView[]): Family[] {
     ),
     family(
       'service_behind_seconds',
-      'Age of the newest data in the last answer, if older than usual, otherwise 0; absent if no answer shows it',
+      'Age of the newest data in the last response, if older than usual, otherwise 0; absent if no response shows it',
       behind,
     ),
   ];
@@ -261,7 +261,7 @@ function exporterFamilies(snapshot: Snapshot): Family[] {
     ),
     family(
       'exporter_clock_offset_seconds',
-      "How far the service's clock is ahead of the exporter's: the median of the last five answers within an hour; absent before the first answer and after a step of the exporter's clock",
+      "How far the service's clock is ahead of the exporter's: the median of the last five responses within an hour; absent before the first response and after a step of the exporter's clock",
       clockOffsetMs === undefined ? [] : one(clockOffsetMs / 1000),
     ),
     family(

@@ -3,7 +3,7 @@ import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
 /** In HELP of what is known from documents alone. */
-export const UNPROVEN = 'Unproven: no recorded answer of the service shows it';
+export const UNPROVEN = 'Unproven: no recorded response of the service shows it';
 
 /** A counter if its name ends in `_total`, otherwise a gauge. */
 export function family(name: string, help: string, samples: readonly Sample[]): Family {

@@ -55,7 +55,7 @@ export function slashedFamilies(
     ),
     family(
       'watched_validator_reported_slashed_timestamp_seconds',
-      'Start of the epoch of the first answer that reports a watched validator as slashed, if an earlier one did not; not the time of the slashing (data[].slashed)',
+      'Start of the epoch of the first response that reports a watched validator as slashed, if an earlier one did not; not the time of the slashing (data[].slashed)',
       times('reportedSlot'),
     ),
   ];

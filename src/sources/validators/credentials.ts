@@ -89,7 +89,7 @@ export function credentialFamilies(
     ),
     family(
       'watched_validator_credentials_changed_timestamp_seconds',
-      `Start of the epoch of the first answer with another type of withdrawal credentials, which a second answer confirmed. Only the ${MAX_NAMED} newest per chain and type`,
+      `Start of the epoch of the first response with another type of withdrawal credentials, which a second response confirmed. Only the ${MAX_NAMED} newest per chain and type`,
       // Many that compound do not hide one that got an address.
       CREDENTIAL_TYPES.flatMap((type) => {
         const ofType = changes.filter((one) => meaningOf(one) === type).slice(0, MAX_NAMED);

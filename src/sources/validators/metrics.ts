@@ -167,7 +167,7 @@ function statusFamilies(
   return [
     family(
       'watched_validators_by_status',
-      'Watched validators by status (data[].status); unknown: another status; not_found: the service has no such validator; unread: no answer, or too old a one',
+      'Watched validators by status (data[].status); unknown: another status; not_found: the service has no such validator; unread: no response, or too old a one',
       (wasAnswered ? shown : []).flatMap((one) =>
         byStatusOf([one]).flatMap(([status, value]) => sample(chain, value, { ...one.labels, status }, until)),
       ),
@@ -189,7 +189,7 @@ function statusFamilies(
     ),
     family(
       'watched_validator_offline_epoch_timestamp_seconds',
-      'Start of the epoch of the newest answer about an offline watched validator (range.epoch.end)',
+      'Start of the epoch of the newest response about an offline watched validator (range.epoch.end)',
       named(offline, ({ epoch }) => epoch),
     ),
     family(
