@@ -81,12 +81,12 @@ const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (vi
   ],
   [
     'last_attempt_timestamp_seconds',
-    `Unix time of the start of the last attempt; 0 before the first. ${FIRST}`,
+    `Start of the last attempt, Unix time; 0 before the first. ${FIRST}`,
     (view) => (lastOf(view).lastAttemptAt ?? 0) / 1000,
   ],
   [
     'last_success_timestamp_seconds',
-    `Unix time of the end of the last successful attempt; 0 before the first. ${FIRST} that was attempted`,
+    `End of the last successful attempt, Unix time; 0 before the first. ${FIRST} that was attempted`,
     (view) => (lastSuccessAt(view) ?? 0) / 1000,
   ],
   [
@@ -96,12 +96,12 @@ const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (vi
   ],
   [
     'quota_wait_end_timestamp_seconds',
-    'Unix time until which polling is paused because the remaining quota is too small; 0 if it is not',
+    'End of a pause because the remaining quota is too small, Unix time; 0 without a pause',
     ({ first }) => (first.wait?.until ?? 0) / 1000,
   ],
   [
     'interval_seconds',
-    `Effective interval; during a wait for the quota that of the last attempt. ${FIRST}; for slashings head passes, or finalized passes if the budget allows no head passes`,
+    `Effective interval; during a pause that of the last attempt. ${FIRST}; for slashings head passes, or finalized passes if the budget allows no head passes`,
     ({ first }) => first.pace.intervalMs / 1000,
   ],
   [
@@ -216,7 +216,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
   return [
     family(
       'budget_planned_requests_per_day',
-      'Requests per day at the effective intervals; 0 during a wait for the quota',
+      'Requests per day at the effective intervals; 0 during a pause for the quota',
       perSource((group) => group.reduce((sum, view) => sum + requestsPerDay(view), 0)),
     ),
     family(
