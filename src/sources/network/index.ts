@@ -140,12 +140,12 @@ function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing
     ),
     family(
       'queue_validators',
-      'Items in a queue (deposit_queue.deposit_count, exit_queue.count, other queues by their key: count); before v2.1 the deposits include top-ups',
+      'Items in a queue, other queues by their key; before v2.1 the deposits include top-ups (deposit_queue.deposit_count, exit_queue.count, count)',
       each(({ count }) => count, 'topup'),
     ),
     family(
       'queue_balance_ether',
-      'Ether in a queue (deposit_balance, topup_balance, exit_queue.balance, other queues by their key: balance); before v2.1 the deposits include top-ups',
+      'Ether in a queue, other queues by their key; before v2.1 the deposits include top-ups (deposit_balance, topup_balance, exit_queue.balance, balance)',
       each(({ balance }) => (balance === null ? null : etherOf(balance))),
     ),
     family(
