@@ -27,7 +27,7 @@ import type { Source } from '../source.ts';
 
 export const DailyReturns = z.object({
   newest: Datapoint.optional(),
-  /** The path that the service answers. */
+  /** The path that works. */
   path: z.enum(DAILY_RETURNS_PATHS).optional(),
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -75,7 +75,7 @@ type Path = Query<'daily_returns'>['path'];
 type DaysQuery = Omit<Query<'daily_returns'>, 'path'>;
 
 /**
- * Reads days, and tells which path works. If none is known, or the known one is gone, tries the other one too. If that does not
+ * Reads days, and returns the path that works. If no path is known, or the known one is gone, tries the other one too. If that does not
  * exist either, throws the first failure, which may pass.
  */
 async function readDays(
@@ -101,8 +101,8 @@ async function readDays(
 }
 
 /**
- * A day must have begun, by clocks that may differ. A number that is far too large, counted from genesis, would never be
- * replaced by a real day. After an end far in the future no day would be requested.
+ * A day must have begun, by clocks that may differ. No real day would ever replace a day whose number is far too large. After an end far in
+ * the future the exporter would request no day.
  */
 function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
   const begun = (now + CLOCK_AHEAD_MS) / 1000;
@@ -134,7 +134,7 @@ function historyOf(chain: Chain): History<Datapoint> {
         return Math.ceil((end - start) / SECONDS_PER_DAY / PAGE_SIZE);
       });
     },
-    // The service adds the days that overlap the range, and the whole UTC days of its ends (api-facts 3.1).
+    // The service adds days that overlap the range, and the whole UTC days at its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,
     at: (day) => day.day_end,
     group: () => chain,
@@ -238,7 +238,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ],
 ];
 
-/** @param timeOf The time of the samples of a day, if they are of the past */
+/** @param timeOf The time of a day's samples, for the backfill */
 export function dailyReturnFamilies(
   chain: Chain,
   days: readonly Datapoint[],

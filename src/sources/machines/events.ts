@@ -2,7 +2,7 @@ import type { EventTable, SourceEvent } from '../read.ts';
 
 const READ_IN_PART = { level: 'warn', message: 'machine metrics were read only in part' } as const;
 
-/** By the reason, which is also a field of the line. */
+/** By reason, which is also a field of the line. */
 export const EVENTS = {
   repeated_cursor: READ_IN_PART,
   empty_pages: READ_IN_PART,
@@ -16,7 +16,7 @@ export const EVENTS = {
   },
 } as const satisfies EventTable;
 
-/** `machines`: those to which the reason applies, if not to all. */
+/** `machines`: the machines concerned, if not all. */
 export function warning(reason: keyof typeof EVENTS, machines?: readonly string[]): SourceEvent {
   return { type: reason, reason, machines };
 }

@@ -33,19 +33,19 @@ function gauge(name: string, help: string, describe: (machine: ShownMachine) => 
   };
 }
 
-/** A number or a flag; null and undefined give no sample. */
+/** Null and undefined give no sample. */
 type Value = number | boolean | null | undefined;
 type Field<R> = { [F in keyof R]-?: R[F] extends Value ? F : never }[keyof R] & string;
-/** Any record, of which some fields are absent. */
+/** Any record, with some fields. */
 type Values = { readonly [F in Field<SystemRecord> | Field<ValidatorRecord> | Field<NodeRecord>]?: Value };
 
-/** Families whose values are one field of a record, by name. If there are several processes, the process is a label. */
+/** Families by name, each for one field of a record. With several processes, the process is a label. */
 function fieldsOf<F extends keyof Values>(...processes: readonly Process[]) {
   const familyOf = (name: string, field: F, help: string): MachineFamily => ({
     name: `beaconchain_machine_${name}`,
     type: name.endsWith('_total') ? 'counter' : 'gauge',
     help: `${help} (${field}). ${POLLED}${name.endsWith('_total') ? ` ${WITHHELD}` : ''}`,
-    // A loop: an array for each machine and family takes a quarter longer with 1,000 machines.
+    // A loop, because an array for each machine and family takes a quarter longer with 1,000 machines.
     samplesOf(machines) {
       const samples: Sample[] = [];
       for (const { labels, processLabels, fresh, until } of machines) {
@@ -187,7 +187,7 @@ const FAMILIES: readonly MachineFamily[] = [
       'Whether the second execution client is in use; no known client reports 1',
     ],
   }),
-  // Accompanies the flag and the head of the node, which say nothing on an assumed chain.
+  // On an assumed chain, the flag and the head of the node say nothing.
   gauge(
     'chain_known',
     "1 if a rule sets the chain label, or two reports of the machine's node agree on it; 0 if it is assumed, or the node contradicts it.",
@@ -237,7 +237,7 @@ export function machineFamilies(options: MachinesOptions, value: Machines, timin
   ];
 }
 
-/** The families of past machines, each with one record, whose time their samples have. Without those about the whole fleet. */
+/** The families of past machines, each with one record and its time. Without families about the whole fleet. */
 export function pastMachineFamilies(past: readonly ShownMachine[]): Family[] {
   return FAMILIES.map((each) =>
     lazyFamily(each, () =>
