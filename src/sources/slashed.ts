@@ -11,17 +11,17 @@ import { family, sample } from './families.ts';
 
 export const Index = z.number().int().nonnegative();
 
-/** A watched validator that was slashed, which is for good. */
+/** A slashed watched validator, which stays slashed for ever. */
 export const Slashed = z.object({
   validator: Index,
-  /** The slot of the block with the evidence, or the first slot of the epoch that the status names. Absent: not known. */
+  /** The slot of the block with the evidence, or the first slot of the epoch that the status names. Absent if unknown. */
   slot: Index.exactOptional(),
-  /** The first slot of the epoch of the answer that reports it as slashed, if an earlier answer did not. */
+  /** The first slot of the epoch of the first response that reports it as slashed, if an earlier one did not. */
   reportedSlot: Index.exactOptional(),
 });
 export type Slashed = z.infer<typeof Slashed>;
 
-/** How long an alert fires about what is done and stays done. */
+/** How long an alert about a permanent change fires. */
 export const FIRING_MS = 7 * MS_PER_DAY;
 const NAMES = 'Proposer slashings only with validators.proposer_slashings or validators.status';
 
@@ -29,7 +29,7 @@ export function validatorLabels(groups: readonly WatchedGroup[], validator: numb
   return { validator: String(validator), ...groupLabel(watchedGroupOf(groups, validator)?.group) };
 }
 
-/** `slashed`: undefined if slashings are not read at all. */
+/** `slashed`: undefined if no source reads slashings. */
 export function slashedFamilies(
   chain: Chain,
   groups: readonly WatchedGroup[],
@@ -61,7 +61,7 @@ export function slashedFamilies(
   ];
 }
 
-/** As in the alert rule: validators that were slashed within a week, or first reported so within it. */
+/** As in the alert rule: validators slashed, or first reported as slashed, within a week. */
 export function slashedNotices(chain: Chain, slashed: readonly Slashed[], now: UnixMs): Notice[] {
   const isRecent = (slot = 0): boolean => now - slotTime(chain, slot) * 1000 < FIRING_MS;
   const recent = slashed.filter(({ slot, reportedSlot }) => isRecent(slot) || isRecent(reportedSlot));

@@ -169,14 +169,14 @@ function blockFamilies(options: SlashingsOptions, state: Slashings): Family[] {
   ];
 }
 
-/** The watched validators that were slashed. The first slot with evidence wins over what their status says. */
+/** The slashed watched validators. The first slot with evidence wins over the status. */
 export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashedByStatus }: Slashings): Slashed[] {
   const isWatched = (validator: number): boolean => watches(watch, validator);
   const reported = slashedByStatus.filter(({ validator }) => isWatched(validator));
   const all = new Map(reported.map((one) => [one.validator, one]));
   // By index: a slashing can have 131,072 entries.
   const evidence = [...slashed, ...proposerSlashed].filter((entry) => isWatched(entry[0]));
-  // The last one first, so that the first one stays.
+  // In descending order, so that the first slot stays.
   for (const [validator, slot] of evidence.sort(([, a], [, b]) => b - a))
     all.set(validator, { ...all.get(validator), validator, slot });
   return [...all.values()].sort((a, b) => a.validator - b.validator);
