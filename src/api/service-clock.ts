@@ -41,7 +41,7 @@ function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds, isKnown: bo
  * responses show another one.
  */
 export class ServiceClock implements Clock {
-    correctionMs: Milliseconds = 0;
+  correctionMs: Milliseconds = 0;
   readonly #own: Clock;
   #samples: readonly ClockSample[] = [];
   /** Our clock's time when the monotonic clock was 0. */

@@ -183,16 +183,8 @@ export function accountFamilies(ledger: Ledger): Family[] {
       '1 after a 429 in which all limits are 0 (trial over or subscription cancelled), otherwise 0',
       one(Number(standing === 'revoked')),
     ),
-    family(
-      'ratelimit_limit',
-      'Requests allowed per window (x-ratelimit-limit-*)',
-      reported('limits'),
-    ),
-    family(
-      'ratelimit_remaining',
-      'Requests left in the window (x-ratelimit-remaining-*)',
-      reported('remaining'),
-    ),
+    family('ratelimit_limit', 'Requests allowed per window (x-ratelimit-limit-*)', reported('limits')),
+    family('ratelimit_remaining', 'Requests left in the window (x-ratelimit-remaining-*)', reported('remaining')),
     family(
       'ratelimit_reset_timestamp_seconds',
       'Unix time at which the window that applies resets (ratelimit-reset)',

@@ -75,7 +75,7 @@ export function withRefusal(refusals: Refusals, part: Part, { reason }: RequestF
   return { ...refusals, [part]: { ...refusal, ...(before?.isOld && { isOld: true }) } };
 }
 
-/** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
+/** API v1 also returns 400 if its database fails for a while (api-facts 5.3). */
 function mayPass(reason: string): boolean {
   return reason === 'bad_request';
 }

@@ -156,7 +156,7 @@ export const CONDITIONS = {
   ]),
   BeaconchainClockWrong: condition('warning', (_, detail) => [
     `The exporter's clock is ${detail}`,
-    ". Ages follow the service's clock, unless it is over a day off or its answers contradict it. Set up NTP on the exporter's host.",
+    ". Ages follow the service's clock, unless that is over a day off or contradicts itself. Set up NTP on the exporter's host.",
   ]),
   BeaconchainBudgetStretched: condition('info', (changes) => [
     'The budget does not allow the configured intervals',

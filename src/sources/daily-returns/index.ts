@@ -190,21 +190,13 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
     'Effective balances of the validators active all day; the denominator of the APR (effective_balance)',
     (day) => one(day.effective_balance),
   ],
-  [
-    'start_balance_ether',
-    'Balances at the start of the day (start_balance)',
-    (day) => one(day.start_balance),
-  ],
+  ['start_balance_ether', 'Balances at the start of the day (start_balance)', (day) => one(day.start_balance)],
   [
     'end_balance_ether',
     'Balances at the end of the day, after withdrawals, which the API does not publish (end_balance)',
     (day) => one(day.end_balance),
   ],
-  [
-    'deposits_ether',
-    'Deposits credited during the day; not rewards (deposits)',
-    (day) => one(day.deposits),
-  ],
+  ['deposits_ether', 'Deposits credited during the day; not rewards (deposits)', (day) => one(day.deposits)],
   [
     'rewards_ether',
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',

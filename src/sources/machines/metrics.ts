@@ -128,10 +128,7 @@ const FAMILIES: readonly MachineFamily[] = [
       'network_node_bytes_total_transmit',
       'Bytes sent on all interfaces; with Lodestar only the first',
     ],
-    boot_time_seconds: [
-      'misc_node_boot_ts_seconds',
-      'Unix time of the last boot; with Lodestar it varies by a second',
-    ],
+    boot_time_seconds: ['misc_node_boot_ts_seconds', 'Unix time of the last boot; with Lodestar it varies by a second'],
   }),
   ...both({
     process_cpu_seconds_total: [

@@ -124,7 +124,8 @@ function afterStop(state: Slashings): Slashings {
  */
 export function withFinality(state: Slashings, epoch: number, chain: Chain, { now, held }: Time): Slashings {
   const newest = epochAt(chain, now) - MIN_LAG;
-  if (epoch > newest) throw implausible(`epoch ${epoch} is reported as finalized, but by our clock ${newest} can be`);
+  if (epoch > newest)
+    throw implausible(`service reports epoch ${epoch} as finalized, but by our clock at most ${newest} can be`);
   const { finalizedEpoch: known = epoch, lowerFinality: lower } = state;
   // Counting starts with the epoch that is final now.
   const { scannedEpoch = epoch - 1 } = state;

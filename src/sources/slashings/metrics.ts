@@ -44,11 +44,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
         sample(chain, head?.[field], {}, head?.until),
       ),
     ),
-    family(
-      'finalized_epoch',
-      'Newest finalized epoch that the service reported',
-      one(state.finalizedEpoch),
-    ),
+    family('finalized_epoch', 'Newest finalized epoch that the service reported', one(state.finalizedEpoch)),
     family(
       'scanned_epoch',
       'Newest counted epoch; beaconchain_finalized_epoch minus this is the lag',

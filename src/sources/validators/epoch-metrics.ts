@@ -13,7 +13,7 @@ import { LAST_EPOCHS } from './epoch-parts.ts';
 import { MAX_NAMED, type ValidatorsOptions } from './options.ts';
 import type { Ledger, OwnDuties, Validators } from './state.ts';
 
-/** What is recent stays so for this long after its newest epoch. */
+/** Misses count as recent for this long after the newest epoch. */
 const RECENT_MS = 2 * MS_PER_HOUR;
 
 /** A validator with missed attestations among its last counted epochs. */
@@ -23,7 +23,7 @@ export interface Missing {
   readonly until: UnixMs;
 }
 
-/** Those that missed recently, the most first. */
+/** Validators that missed recently, the most first. */
 export function recentlyMissing(options: ValidatorsOptions, value: Validators, now: UnixMs): Missing[] {
   const { chain, watch, epochs } = options;
   const own = epochs === false ? [] : (value.epoch_duties?.validators ?? []);

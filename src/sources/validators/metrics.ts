@@ -34,11 +34,11 @@ export interface Sums {
   readonly online: number;
   /** The longest first. */
   readonly offline: readonly Indexed[];
-  /** The epoch of the oldest answer. */
+  /** The epoch of the oldest response. */
   readonly epoch: number;
 }
 
-/** Pure. The sums over several groups. Undefined: nothing is shown of their validators. */
+/** Pure. The sums over several groups. Undefined if no validator is shown. */
 export function totalOf(shown: readonly ShownGroup[]): Sums | undefined {
   return sumsOf(shown.flatMap(({ sums }) => sums?.validators ?? []));
 }
@@ -67,7 +67,7 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
 
 type BalanceOf = (validator: Validator) => string | null;
 
-/** The sum in wei is exact, and then rounded once. Undefined unless the balance of every watched validator is known. */
+/** Sums exactly in wei, then rounds once. Undefined unless the balance of every watched validator is known. */
 export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): number | undefined {
   const validators = shown.flatMap(({ sums }) => sums?.validators ?? []);
   const watched = shown.reduce((sum, one) => sum + one.watched, 0);
@@ -75,7 +75,7 @@ export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): num
   return wei === undefined ? undefined : etherOf(wei);
 }
 
-/** How many validators have each status, and of how many no answer is known or still valid. They add up to all that are watched. */
+/** How many watched validators have each status, and how many have no valid response. The counts add up to all watched ones. */
 export function byStatusOf(shown: readonly ShownGroup[]): (readonly [status: Status | 'unread', number])[] {
   const sums = totalOf(shown);
   const watched = shown.reduce((sum, one) => sum + one.watched, 0);
@@ -83,7 +83,7 @@ export function byStatusOf(shown: readonly ShownGroup[]): (readonly [status: Sta
   return [...counts, ['unread', watched - (sums?.validators.length ?? 0)]];
 }
 
-/** What is shown of a group. Undefined: not read, or stale. */
+/** The shown values of a group. Undefined if unread or too old. */
 export interface ShownGroup {
   readonly labels: Labels;
   readonly watched: number;
@@ -92,7 +92,7 @@ export interface ShownGroup {
   readonly rewards: FreshSums<Rewards> | undefined;
 }
 
-/** Pure. Each group, the validators of none the last. */
+/** Pure. Each group, and last the validators of none. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards, undecided } = options;
   const isShown = (one: Validator): boolean =>
@@ -116,7 +116,7 @@ export function watchedOf({ validators }: Validators, watch: Watch): Validator[]
   return validators.filter((one) => isIndexed(one) && watches(watch, one.index));
 }
 
-/** The watched validators that are reported as slashed, by the last answer or an earlier one. */
+/** The watched validators that the last response, or an earlier one, reports as slashed. */
 export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
   return validators.flatMap(({ slashed }) => (slashed && watches(watch, slashed.validator) ? [slashed] : []));
 }
@@ -142,7 +142,7 @@ export function validatorFamilies(
   ];
 }
 
-/** @param wasAnswered Whether the status was ever read: then the counts by status include those that are not known. */
+/** @param wasAnswered Whether the status was ever read: then the counts include validators without a valid response */
 function statusFamilies(
   options: ValidatorsOptions,
   shown: readonly ShownGroup[],
