@@ -187,12 +187,12 @@ const FAMILIES: readonly MachineFamily[] = [
   // On an assumed chain, the flag and the head of the node say nothing.
   gauge(
     'chain_known',
-    "1 if a rule sets the chain label, or two reports of the machine's node agree on it; 0 if it is assumed, or the node contradicts it.",
+    "Whether a rule sets the chain label, or two reports of the machine's node agree on it; 0 if it is assumed, or the node contradicts it.",
     ({ labels, fresh, isChainKnown }) => (fresh.node ? [{ labels, value: Number(isChainKnown) }] : []),
   ),
   gauge(
     'name_shared',
-    '1 if several hosts report under this name: the boot time returned to an earlier value twice in a day. Counters and boot time are then withheld, and the fuller disk is shown.',
+    'Whether several hosts report under this name: the boot time returned to an earlier value twice in a day. Counters and boot time are then withheld, and the fuller disk is shown.',
     ({ labels, fresh, isNameShared }) => (fresh.system ? [{ labels, value: Number(isNameShared) }] : []),
   ),
   gauge(

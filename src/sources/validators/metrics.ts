@@ -247,7 +247,7 @@ function memberFamilies(options: ValidatorsOptions, value: Validators, now: Unix
     ),
     family(
       'watched_sync_committee_validator',
-      '1 for each watched validator in the current or next sync committee; absent until known (data.validators)',
+      'Always 1, for each watched validator in the current or next sync committee; absent until known (data.validators)',
       known.flatMap(({ period, members }) =>
         members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) }, until)),
       ),
