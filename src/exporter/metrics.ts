@@ -101,7 +101,7 @@ const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (vi
   ],
   [
     'interval_seconds',
-    `Effective interval; during a pause that of the last attempt. ${FIRST}; for slashings head passes, or finalized passes if the budget allows no head passes`,
+    `Effective interval; during a pause that of the last attempt. ${FIRST}: for slashings head passes, or finalized passes without these`,
     ({ first }) => first.pace.intervalMs / 1000,
   ],
   [
@@ -192,7 +192,7 @@ export function accountFamilies(ledger: Ledger): Family[] {
     ),
     family(
       'ratelimit_used_by_others',
-      'Requests that others on the account made in the current hour or month: the limit minus the remaining requests minus those of this exporter; absent without a limit',
+      'Requests of others on the account in the current hour or month: limit minus remaining minus own; absent without a limit',
       perWindow(LONG_WINDOWS, usedByOthers),
     ),
   ];

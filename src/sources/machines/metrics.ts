@@ -71,7 +71,7 @@ const both = fieldsOf<Field<ValidatorRecord> & Field<NodeRecord>>('validator', '
 const FAMILIES: readonly MachineFamily[] = [
   gauge(
     'last_seen_timestamp_seconds',
-    "Unix time of the newest record, by the client's clock (timestamp); 0 for an expected machine that was never seen. Remains when stale values are withdrawn.",
+    "Unix time of the newest record, by the client's clock (timestamp); 0 if an expected machine was never seen. Outlives the other values.",
     ({ processLabels, seen }) =>
       (lastSeen(seen) > 0 ? PROCESSES.filter((process) => seen[process]) : (['system'] as const)).map((process) => ({
         labels: processLabels[process],
@@ -171,7 +171,7 @@ const FAMILIES: readonly MachineFamily[] = [
     peers: ['network_peers_connected', 'Connected peers of the beacon node; Grandine reports 0 without --metrics'],
     execution_connected: [
       'sync_eth1_connected',
-      'Whether the execution client is connected; absent until the machine reports 1 with its current client and version, because Teku 26.7.1, Lighthouse 7.1 and newer always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is set',
+      'Whether the execution client is connected; absent until the current client and version report 1, because Teku 26.7.1, Lighthouse 7.1 and newer always report 0. Prysm and Nimbus always report 1, Lodestar if an execution URL is set',
     ],
     synced: [
       'sync_eth2_synced',
