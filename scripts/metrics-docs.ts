@@ -82,8 +82,8 @@ const HEAD = `# Metrics
 <!-- Written by node scripts/metrics-docs.ts. -->
 
 Look up here what a metric means; [queries](queries.md) has expressions to start from, and [versions](operations.md#versions) says
-what may change. Names end with \`_total\` for counters and name the unit; a ratio is from 0 to 1.
-\`beaconchain_api_request_duration_seconds\` is a histogram, all others are gauges. HELP texts also name the fields of the API.
+what may change. Names end with \`_total\` for counters and name the unit; a ratio is from 0 to 1. HELP and TYPE on \`/metrics\` also name
+the fields of the API and the type.
 \`--web.disable-exporter-metrics\` disables \`process_*\` and \`nodejs_*\`.
 
 The exporter withdraws a value whose data are older than usual (head 10 minutes, status 3 epochs, sums of 24 hours 6 epochs) by three
@@ -92,7 +92,7 @@ epochs or twice the effective interval, whichever is longer.
 
 /** Phrases of HELP that the text of a section says about all its families. */
 const SAID_ABOVE =
-  / of (?:all validators of the chain|(?:the|a) watched validators?)\b(?! as|,)| of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once|\. Of the first enabled read$|\. Unproven: .*$/g;
+  / of all validators of the chain(?: (?:in|over) the last 24 hours)?| of (?:the|a) watched validators?\b(?! as|,)| of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once|\. Of the first enabled read$|\. Unproven: .*$/g;
 
 /** The fields of the API, which interest few readers. `/metrics` names them. */
 const FIELDS = / \([a-z_][\w.[\]*]*(?:, [a-z_][\w.[\]*]*)*\)/;

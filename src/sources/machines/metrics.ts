@@ -108,7 +108,7 @@ const FAMILIES: readonly MachineFamily[] = [
     memory_buffers_bytes: ['memory_node_bytes_buffers', 'Buffers; Teku reports 0'],
     disk_total_bytes: [
       'disk_node_bytes_total',
-      'Size of the file system at /; of the data directory with Teku, of all file systems together with Grandine',
+      'Size of the file system at /; Teku reports that of its data directory, Grandine the sum of all file systems',
     ],
     disk_free_bytes: [
       'disk_node_bytes_free',
