@@ -99,9 +99,9 @@ export interface ReadContext {
   readonly stop: { readonly from: UnixMs; readonly to: UnixMs } | undefined;
   /** Whether the read was off since its last run: the budget left it out, or the configuration lacked it. */
   readonly wasLeftOut: boolean;
-  /** Whether an optional part is off: its refusal is confirmed, even by this run, and not older than a day. */
+  /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
-  /** Logged once their value is saved. After an aborted run, the next one finds them again. */
+  /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */
   readonly events: SourceEvent[];
 }
 

@@ -29,8 +29,8 @@ export function liveOf(options: MachinesOptions, state: Machines, timing: Timing
 }
 
 /**
- * The value after more records, in any order. If there are more than `max` machines, drops unexpected machines first, then silent ones,
- * then those unseen for longest.
+ * The value after more records, in any order. If there are more than `max` machines, it drops unexpected ones first, then
+ * silent ones, then those unseen for longest.
  */
 export function withRecords(
   options: MachinesOptions,
@@ -44,7 +44,7 @@ export function withRecords(
   const recordsOf = Map.groupBy(records, ([, { machine }]) => machineName(machine));
   const names = new Set([...held.keys(), ...recordsOf.keys().filter((name) => isIncluded(options, name))]);
   const live = new Set(liveOf(options, before, timing, 0).map(({ name }) => name));
-  // Computes rank and age once per machine, because the sort compares each with a dozen others.
+  // Rank and age are computed once for each machine, because a sort compares it with a dozen others.
   const ranked = [...names].map((name) => {
     const machine = withNewer(held.get(name) ?? { name }, now, recordsOf.get(name));
     return { machine, rank: expected.includes(name) ? 2 : Number(live.has(name)), seen: lastSeen(machine) };
