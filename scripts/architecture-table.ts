@@ -8,8 +8,13 @@ import { withTable } from './document-table.ts';
 export const SCRIPT = 'scripts/architecture-table.ts';
 const FILE = join(import.meta.dirname, '../docs/internals/architecture.md');
 
+/** What almost every part may import: the table does not repeat both. */
+const BASE = ['toolkit', 'facts'];
+
 function rowOf({ part, what, imports, types = [], packages }: Row): string {
-  const parts = [...imports, ...types.map((type) => `types of ${type}`)].join(', ');
+  const hasBase = BASE.every((one) => imports.includes(one));
+  const named = imports.filter((one) => !(hasBase && BASE.includes(one)));
+  const parts = [...named, ...types.map((type) => `types of ${type}`)].join(', ');
   const all = (names: string): string => (names === '*' ? 'all' : names);
   return `| \`${part}\` | ${what} | ${all(parts)} | ${all(packages.join(', '))} |`;
 }

@@ -32,31 +32,31 @@ const SECTIONS: readonly Section[] = [
     title: 'Machines',
     families: MACHINES,
     freshness:
-      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values older than `machines.stale_after` are withdrawn, last_seen after `machines.forget_after`. Counters of [two pushers](first-hour.md#containers) are withheld. The service leaves out zeros: an absent boolean is 0, and so are absent peers, validators, active validators, and free disk and memory if their total is present. Any other absent field has no series.',
+      'Clients push about once a minute, and the exporter polls every `machines.interval`. Values are withdrawn after `machines.stale_after`, last_seen after `machines.forget_after`. Counters of [two pushers](first-hour.md#containers) are withheld. The service leaves out zeros, so these absent fields are 0: booleans, peers, validators, active validators, and free disk and memory if their total is present. Any other absent field has no series.',
   },
   {
     title: 'Daily returns',
     families: DAILY_RETURNS,
     freshness:
-      'The newest finalized beaconchain-day, until the next one is available. Mind the [terms of use](troubleshooting.md#questions).',
+      'Of all validators of the chain, for the newest finalized beaconchain-day. Mind the [terms of use](troubleshooting.md#questions).',
   },
   {
     title: 'Chain and slashings',
     families: SLASHINGS,
     freshness:
-      '`beaconchain_head_*` is from the newest canonical block of the latest epoch. It is polled every `slashings.interval`, and withdrawn by the time of its slot. Counters are from canonical blocks of finalized epochs, [each counted once](validators.md#how-slashings-and-proposals-are-counted).',
+      '`beaconchain_head_*` describes the newest canonical block, and is polled every `slashings.interval`. Counters are from canonical blocks of finalized epochs, [each counted once](validators.md#how-slashings-and-proposals-are-counted).',
   },
   {
     title: 'Your validators',
     families: [...WATCHED, ...VALIDATORS],
     freshness:
-      'Only if `validators.watch` names validators. The status is polled every `validators.interval`, and withdrawn by the epoch of its answer. With `groups`, the sums over validators and the series of a validator also have the label `group`.',
+      'Of the validators in `validators.watch`. With `groups`, sums over validators and series of a validator also have the label `group`. What is about rewards or counted epochs is unproven: no recorded response shows it.',
   },
   {
     title: 'Network',
     families: NETWORK,
     freshness:
-      'Only where `network.enabled` is true, or auto and validators are watched. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues.',
+      'Of all validators of the chain, with `network.enabled: true`, or `auto` and watched validators. Sums of 24 hours, polled every `network.interval`; on a scarce budget once a day, without the queues. All is unproven: no recorded response shows it.',
   },
   {
     title: 'Sync committee',
@@ -71,7 +71,8 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Sources',
     families: SOURCES,
-    freshness: 'Current at every scrape. The source `machines` has no label `chain`.',
+    freshness:
+      'Current at every scrape. The source `machines` has no label `chain`. Attempt, success, interval and duration are those of the first enabled read.',
   },
   { title: 'Exporter', families: EXPORTER, freshness: 'Current at every scrape.' },
 ];
@@ -80,18 +81,18 @@ const HEAD = `# Metrics
 
 <!-- Written by node scripts/metrics-docs.ts. -->
 
-Names that end with \`_total\` are counters, \`beaconchain_api_request_duration_seconds\` is a histogram, all others are gauges. Names
-tell the unit; a ratio is from 0 to 1. HELP texts also name the fields of the API. [Queries](queries.md) has expressions to start from,
-and [versions](operations.md#versions) says what may change. There are also \`process_*\` and \`nodejs_*\`, which
-\`--web.disable-exporter-metrics\` disables.
+Look up here what a metric means; [queries](queries.md) has expressions to start from, and [versions](operations.md#versions) says
+what may change. Names end with \`_total\` for counters and name the unit; a ratio is from 0 to 1. HELP and TYPE on \`/metrics\` also name
+the fields of the API and the type.
+\`--web.disable-exporter-metrics\` disables \`process_*\` and \`nodejs_*\`.
 
-A value is as old as what it says. It is withdrawn when that is older than usual (head 10 minutes, status 3 epochs, sums of 24 hours
-6 epochs) by three epochs or twice the effective interval, whichever is longer.
+The exporter withdraws a value whose data are older than usual (head 10 minutes, status 3 epochs, sums of 24 hours 6 epochs) by three
+epochs or twice the effective interval, whichever is longer.
 `;
 
 /** Phrases of HELP that the text of a section says about all its families. */
 const SAID_ABOVE =
-  / of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once/;
+  / of all validators of the chain(?: (?:in|over) the last 24 hours)?| of (?:the|a) watched validators?\b(?! as|,)| of the newest canonical block of the latest epoch; polled, and withdrawn when stale| in canonical blocks of finalized epochs; each epoch counts once|\. Of the first enabled read$|\. Unproven: .*$/g;
 
 /** The fields of the API, which interest few readers. `/metrics` names them. */
 const FIELDS = / \([a-z_][\w.[\]*]*(?:, [a-z_][\w.[\]*]*)*\)/;

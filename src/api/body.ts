@@ -14,19 +14,19 @@ interface Limits {
   readonly commas: number;
 }
 
-/** A page has up to 100 records of at most 60 fields. Its commas limit its objects too. */
+/** A page has up to 100 records of at most 60 fields. Limiting commas limits objects too. */
 const PAGE: Limits = { bytes: MIB, brackets: Number.POSITIVE_INFINITY, commas: 20_000 };
 /** A slashing lists at most 131,072 validators twice (Electra): 2.1 MB. Before Electra a block could contain two. */
 const SLASHINGS: Limits = { bytes: 4 * MIB, brackets: 1_000, commas: 600_000 };
-/** An error of the service is short. A longer body is a page of something else. */
+/** Errors of the service are short. */
 const ERROR: Limits = { bytes: 16_384, brackets: Number.POSITIVE_INFINITY, commas: Number.POSITIVE_INFINITY };
 
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads JSON of any shape. The chunks are counted as they arrive, so a body over its limits is neither read to its end
- * nor parsed. The count includes brackets and commas in strings, which have few of them.
+ * Reads JSON of any shape. Counts while the chunks arrive, so a body over its limits is neither read to its end nor parsed.
+ * Brackets and commas in strings count too; there are few.
  * @throws RequestFailed; whatever reading the body throws
  */
 export async function readBody(
@@ -61,9 +61,9 @@ function countOf(byte: number, chunk: Uint8Array): number {
 }
 
 /**
- * Whether the service answers, and not a CDN, a proxy or the portal of a network in between (api-facts 7.3). Its errors are
- * JSON with a text `error`, or with the `status` of v1, or have a header about limits. A server error may also be plain text,
- * but is never HTML. Reads the body of other answers.
+ * Whether a response is from the service, and not from a CDN, a proxy or a captive portal (api-facts 7.3). Errors of the service
+ * are JSON with a text `error` or the `status` of v1, or have a header about limits. Its server errors may be plain text, never
+ * HTML. May read the body.
  * @throws whatever reading the body throws
  */
 export async function isOfService(endpoint: Endpoint, answer: Answer): Promise<boolean> {
@@ -82,7 +82,7 @@ function hasOwnHeader(headers: Headers): boolean {
   return Object.keys(headers).some((name) => /^((x-)?ratelimit-|x-beaconchain-version$)/i.test(name));
 }
 
-/** The media type, which names neither a host nor a key. */
+/** The media type, which cannot contain a host or a key. */
 export function mediaTypeOf({ headers }: Pick<Answer, 'headers'>): string {
   return /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(String(headers['content-type']))?.[0] ?? 'no content type';
 }

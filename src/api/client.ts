@@ -15,9 +15,9 @@ import type { Answer, Transport, WireRequest } from './transport.ts';
 
 /** The service as the sources use it. */
 export interface Api {
-  /** The time, Unix ms. Judge an answer by the time after it, because the answer can show that our clock was wrong. */
+  /** Unix ms. Judge a response by the time after it, because the response can show that our clock was wrong. */
   now(): UnixMs;
-  /** How far this time is ahead of that of the service. 0 if it is not, or no recent answer tells. */
+  /** How far `now` is ahead of the service's clock. 0 if it is not ahead, or no recent response shows it. */
   fastMs(): Milliseconds;
   /**
    * Sends the request as soon as the budget allows and reads the body with its envelope.
@@ -25,10 +25,9 @@ export interface Api {
    */
   request<A>(request: ApiRequest<A>, signal: AbortSignal): Promise<A>;
   /**
-   * Reads the records of a list field by field. A record with an odd field is counted once, and keeps its other fields. A record
-   * that is not plausible is counted and dropped. This is not part of the schema where it depends on the time, because zod
-   * compiles every new schema.
-   * @throws RequestFailed if there are records, and none of them can be read and is plausible
+   * Reads the records of a list field by field. Counts a record with an odd field once, and keeps its other fields. Counts and drops
+   * an implausible record; `isPlausible` is no part of the schema, because it depends on the time and zod compiles every new schema.
+   * @throws RequestFailed if the list has records, and none is readable and plausible
    */
   records<S extends z.ZodType>(
     endpoint: Endpoint,
@@ -36,7 +35,7 @@ export interface Api {
     items: readonly unknown[],
     isPlausible?: (record: z.output<S>) => boolean,
   ): readonly z.output<S>[];
-  /** The same for one of several lists, such as those of a page: the records of another one may be readable. */
+  /** The same for one of several lists of a page. Does not throw, because another list may be readable. */
   recordsInPart<S extends z.ZodType>(
     endpoint: Endpoint,
     record: S,
@@ -49,14 +48,14 @@ export interface ApiObserver {
   requested(endpoint: Endpoint): void;
   failed(failure: RequestFailed): void;
   took(endpoint: Endpoint, seconds: Seconds): void;
-  /** Records with an odd field, and records that were dropped. */
+  /** Records with an odd field, and dropped records. */
   invalidRecords(endpoint: Endpoint, count: number): void;
 }
 
 export interface ApiOptions {
   readonly baseUrl: string;
   readonly v1BaseUrls: Readonly<Partial<Record<Chain, string>>>;
-  /** Undefined: requests are sent without one. */
+  /** Undefined if requests have no key. */
   readonly key: string | undefined;
   readonly userAgent: string;
 }
@@ -64,17 +63,17 @@ export interface ApiOptions {
 export interface ApiDependencies {
   readonly budget: Budget;
   readonly transport: Transport;
-  /** Absent in programs that show no metrics. */
+  /** Absent in commands that show no metrics. */
   readonly observer?: ApiObserver | undefined;
-  /** A record, or an answer, has a field that cannot be read. */
+  /** Called for an unreadable field of a record or response. */
   readonly onOdd?: ((endpoint: Endpoint, odd: Odd) => void) | undefined;
-  /** A `ServiceClock` receives the `Date` of each answer of the service, and the times in it. */
+  /** A `ServiceClock` receives the `Date` of each response, and the times in it. */
   readonly clock: Clock & Partial<Pick<ServiceClock, 'answered' | 'contains' | 'correctionMs' | 'fastMs'>>;
-  /** In [0, 1), for the jitter of retries. */
+  /** In [0, 1), for the jitter between retries. */
   readonly random: () => number;
 }
 
-/** @param currentOptions Reads the options for each attempt, because a reload can change them in the middle of a run */
+/** @param currentOptions Called for each attempt, because a reload can change the options during a run */
 export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDependencies): Api {
   const { budget, transport, observer, onOdd, clock, random } = dependencies;
 
@@ -85,7 +84,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     const { release } = await budget.acquire({ route: routeOf(options, request), priority }, signal);
     return observed(endpoint, async () => {
       const exchanged = exchange(wire, signal);
-      // Without an answer of the service nothing is known about the account.
+      // Only a response of the service says something about the account.
       await release(await exchanged.catch(() => undefined));
       const answer = expectOk(endpoint, await exchanged);
       const { value, odd } = readAnswer(envelope, await readBody(endpoint, answer.body()));
@@ -97,7 +96,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     });
   }
 
-  /** Sends a request. Returns the head of an answer of the service. @throws RequestFailed if something in between answers */
+  /** Sends a request. Returns the head of the response. @throws RequestFailed if the response is not from the service */
   async function exchange(wire: WireRequest, signal: AbortSignal): Promise<Answer> {
     const start = clock.monotonic();
     const answer = await transport(wire, signal);
@@ -106,7 +105,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
     if (answer.status !== 200) answer.discard();
     if (!isOwn) throw foreignAnswer(wire.endpoint, answer, clock.now());
     const date = sentAtOf(answer.headers);
-    // A server error can be that of a proxy with our own clock.
+    // A server error can come from a local proxy, which has our own clock.
     if (answer.status < 500 && date !== undefined) clock.answered?.(date, tookMs);
     return answer;
   }
@@ -131,7 +130,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
         return await run();
       } catch (error) {
         if (signal.aborted) throw error;
-        // What the last attempt met is reported, and why there is no other.
+        // Reports the last failure, and why no attempt follows.
         if (!(error instanceof RequestFailed)) throw last ? withoutRetry(last, error) : error;
         last = error;
         const delay = retryDelay(error.reason, failures, random());
@@ -166,7 +165,7 @@ export function createApi(currentOptions: () => ApiOptions, dependencies: ApiDep
   };
 }
 
-/** The answer, in whose headers something in between may repeat our key, and which are shown. A short text is no key. */
+/** Hides the key in the headers, which a proxy may repeat and the probe shows. A short text is no key. */
 export function withoutKey(answer: Answer, key: string): Answer {
   if (key.length < 8) return answer;
   const written = new RegExp(RegExp.escape(JSON.stringify(key).slice(1, -1)), 'gi');
@@ -183,7 +182,7 @@ const REASONS: Readonly<Record<number, FailureReason>> = {
   429: 'rate_limited',
 };
 
-/** Turns everything but a 200 into a typed failure. Status and headers decide, never the text of the body (api-facts 7.3). */
+/** @throws RequestFailed unless the status is 200. Status and headers decide, never the body (api-facts 7.3). */
 function expectOk(endpoint: Endpoint, answer: Answer): Answer {
   const { status, headers } = answer;
   if (status === 200) return answer;
@@ -192,10 +191,10 @@ function expectOk(endpoint: Endpoint, answer: Answer): Answer {
   throw new RequestFailed(endpoint, reason, `status ${status}`);
 }
 
-/** The longest `retry-after` that is believed of an answer that does not come from the service. */
+/** The longest `retry-after` to believe from anything but the service. */
 const MAX_FOREIGN_WAIT_MS = MS_PER_HOUR;
 
-/** The failure if something in between answers, such as a CDN or a proxy. Such a failure will pass (api-facts 7.3). */
+/** The failure if a CDN or a proxy responds instead of the service, which will pass (api-facts 7.3). */
 function foreignAnswer(endpoint: Endpoint, answer: Answer, now: UnixMs): RequestFailed {
   const detail = `status ${answer.status}, ${mediaTypeOf(answer)}, not from the service`;
   const waitMs = (readHeaders(answer.headers, now).resetSeconds ?? 0) * 1000;
@@ -206,9 +205,9 @@ const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 1_000;
 
 /**
- * How long to wait before the next attempt; undefined if another attempt cannot help. `failures` includes this one;
- * `random` in [0, 1) spreads the callers ("equal jitter": at least half the backoff). The wait after a 429 is not
- * decided here: the budget keeps the bucket closed until the reset.
+ * How long to wait before the next attempt. Undefined if another attempt cannot help. `failures` includes this one;
+ * `random` in [0, 1) spreads the callers ("equal jitter": at least half the backoff). After a 429 the budget decides: it keeps
+ * the bucket closed until the reset.
  */
 function retryDelay(reason: FailureReason, failures: number, random: number): Milliseconds | undefined {
   if (failures > MAX_RETRIES) return undefined;
@@ -224,7 +223,7 @@ function retryDelay(reason: FailureReason, failures: number, random: number): Mi
   }
 }
 
-/** The failure of an attempt that is not repeated because of this error, such as a closed budget. */
+/** The failure, with the reason why no attempt follows, such as a closed budget. */
 function withoutRetry(failure: RequestFailed, error: unknown): RequestFailed {
   const why = error instanceof Error ? error.message : String(error);
   failure.message = `${failure.message}, not repeated: ${why}`;
@@ -242,7 +241,6 @@ function baseOf({ baseUrl, v1BaseUrls }: ApiOptions, endpoint: Endpoint, chain: 
   return base;
 }
 
-/** A request as it is sent. */
 export function wireRequest(options: ApiOptions, { endpoint, path, body, accept, chain }: ApiRequest): WireRequest {
   const to = { endpoint, base: baseOf(options, endpoint, chain), path };
   const headers = { accept: accept ?? 'application/json', 'user-agent': options.userAgent };

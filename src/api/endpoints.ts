@@ -14,9 +14,9 @@ import { AttesterSlashing, ProposerSlashing, SlotRow, V1List } from './answers/s
 import { MembersAnswer, SyncCommitteeAnswer } from './answers/sync-committee.ts';
 import { PerformanceAnswer, RewardsAnswer, ValidatorRow, ValidatorsAnswer } from './answers/validators.ts';
 
-/** An endpoint of the service. Each request to it costs one of the quota (api-facts 6.1). */
+/** An endpoint of the service. Each request costs one of the quota (api-facts 6.1). */
 export interface Definition<Q, A> {
-  /** The optional part of a source that needs it. Absent: the source does not work without. */
+  /** The optional part of a source that needs this endpoint. Absent if the source cannot work without. */
   readonly part?: Part;
   readonly priority: Priority | ((query: Q) => Priority);
   readonly path: string | ((query: Q) => string);
@@ -26,23 +26,23 @@ export interface Definition<Q, A> {
   readonly accept?: string;
   /** The structure around the records. */
   readonly envelope: z.ZodType<A>;
-  /** Absent: nothing dates an answer, or its age proves nothing. */
+  /** Absent if nothing dates a response, or its age proves nothing. */
   readonly dated?: Dating<NoInfer<A>>;
-  /** 404 means that the service has none of what is asked for. */
+  /** 404 means that the service has nothing of what the request names. */
   readonly is404None?: true;
-  /** Whether 403 may mean that the plan takes fewer identifiers at once. */
+  /** Whether 403 may mean that the plan allows fewer identifiers per request. */
   readonly mayBeTooLarge?: (query: Q) => boolean;
-  /** The schema of the records in each list, by the path of the list. Empty: the answer is the only record. */
+  /** The schema of the records in each list, by the path of the list. Empty if the response is the only record. */
   readonly records: Readonly<Record<string, z.ZodType>>;
 }
 
-/** An answer is as old as what it says, not as its reading. */
+/** A response is as old as its data, not as the request. */
 interface Dating<A> {
-  /** When that ended. Undefined: this answer does not say it. */
+  /** When the data ended. Undefined if this response does not say. */
   at(answer: A, request: DatedRequest): UnixMs | undefined;
-  /** How old it may honestly be when the answer arrives. */
+  /** How old the data usually are when the response arrives. */
   readonly honestMs: Milliseconds;
-  /** It is about finalized epochs: it can be no newer than these. */
+  /** The data are of finalized epochs, and can be no newer. */
   readonly isFinal?: true;
 }
 
@@ -51,7 +51,7 @@ interface DatedRequest {
   readonly path: string;
 }
 
-/** The optional parts of sources, in words. The service may refuse each of them by itself. */
+/** The optional parts of sources, in words. The service may refuse each alone. */
 export const PARTS = {
   machine_names: 'the list of machines',
   status: 'the status of validators',
@@ -67,12 +67,10 @@ export const PARTS = {
 } as const;
 export type Part = keyof typeof PARTS;
 
-/**
- * The most records of a page, in each list of an answer (api-facts 7.2). The rows of so many validators need no cursor.
- */
+/** The most records of a page, in each list (api-facts 7.2). The rows of this many validators need no cursor. */
 export const PAGE_SIZE = 10;
 
-/** The most identifiers of a request for an aggregate: of paid plans, and of all plans (api-facts 10). */
+/** The most identifiers of a request for an aggregate, on paid plans and on all plans (api-facts 10). */
 export const IDENTIFIERS_OF_AGGREGATE = [100, 20] as const;
 
 /** The path of the specification, and the one of the public documentation (api-facts 3.1). */
@@ -87,11 +85,10 @@ export interface Span {
 /** The evaluation windows of the service, which always end now (api-facts 3.1). */
 export const EVALUATION_WINDOWS = ['24h', '7d', '30d', '90d', 'all_time'] as const;
 
-/** One sequence of pages. */
 export type PastRange = Span | { readonly window: (typeof EVALUATION_WINDOWS)[number] };
 
 interface Cursor {
-  /** Undefined: the first page. */
+  /** Undefined for the first page. */
   readonly cursor?: string | undefined;
 }
 
@@ -119,7 +116,7 @@ interface OfBlock extends OfChain {
 
 interface MachinesQuery extends Cursor {
   readonly range: Span;
-  /** Up to 20; undefined: all machines. */
+  /** Up to 20. Undefined for all machines. */
   readonly names?: readonly string[] | undefined;
 }
 
@@ -137,14 +134,14 @@ interface MembersQuery extends OfChain {
   readonly period: number | 'latest' | 'next';
 }
 
-/** A row of the table, whose types follow from its body and its envelope. */
+/** A row of the table. Infers its types from body and envelope. */
 function define<Q, A>(definition: Definition<Q, A>): Definition<Q, A> {
   return definition;
 }
 
 /**
- * Every request that this program can make, by the name of its endpoint in metric labels. The forms of the requests are
- * those of recordings and of the documentation (docs/internals/api-facts.md).
+ * Every request that this program can make, by the endpoint's name in metric labels. Recordings and documentation show these forms
+ * (docs/internals/api-facts.md).
  */
 export const ENDPOINTS = {
   machine_metrics: define({
@@ -298,7 +295,7 @@ export const ENDPOINTS = {
 export type Endpoint = keyof typeof ENDPOINTS;
 export const ENDPOINT_NAMES = Object.keys(ENDPOINTS) as [Endpoint, ...Endpoint[]];
 export type Query<E extends Endpoint> = (typeof ENDPOINTS)[E] extends Definition<infer Q, infer _> ? Q : never;
-/** The body of an answer, as its envelope reads it. */
+/** The body of a response, as its envelope reads it. */
 export type AnswerOf<E extends Endpoint> = z.output<(typeof ENDPOINTS)[E]['envelope']>;
 
 function pageAt(cursor: string | undefined): object {
@@ -310,7 +307,7 @@ function epochPageOf({ epoch, cursor, ...query }: EpochPageQuery) {
   return { ...selectorOf(query), epoch, ...pageAt(cursor) };
 }
 
-/** The selector of validators is an object of its own in every endpoint (api-facts 10). */
+/** Every endpoint expects the selector as an object of its own (api-facts 10). */
 function selectorOf({ chain, identifiers }: OfValidators): object {
   return { chain, validator: { validator_identifiers: identifiers } };
 }
@@ -319,7 +316,7 @@ function mayBeTooLarge({ identifiers }: OfValidators): boolean {
   return identifiers.length > IDENTIFIERS_OF_AGGREGATE[1];
 }
 
-/** An answer that may say to which epoch it reaches. */
+/** A response that may name its last epoch. */
 export interface Ranged {
   readonly range?: { readonly epoch: number } | null | undefined;
 }
@@ -328,7 +325,7 @@ function endOfRange({ range }: Ranged, { chain }: DatedRequest): UnixMs | undefi
   return range ? epochEnd(chain, range.epoch) : undefined;
 }
 
-/** Of other views than the latest the age proves nothing. The middle row: a single wrong one must not decide. */
+/** Only the age of the latest view proves something. Takes the middle row, because a single wrong row must not decide. */
 function endOfLatest(
   { data }: { readonly data: readonly unknown[] },
   { chain, path }: DatedRequest,
@@ -339,28 +336,28 @@ function endOfLatest(
   return epoch === undefined ? undefined : epochEnd(chain, epoch);
 }
 
-/** The newest epoch that was known to be final: when it ended, and when that was read. */
+/** When the newest final epoch ended, and when the exporter read that. */
 export interface Finality {
   readonly at: UnixMs;
   readonly readAt: UnixMs;
 }
 
-/** How new the service is, by its answers to a read. */
+/** How new the data of the service are, by the responses to a read. */
 export interface Freshness {
-  /** When its newest data ended. Absent: no answer says it. */
+  /** When its newest data ended. Absent if no response says. */
   readonly dataAt?: UnixMs;
-  /** How old these were at the last answer, if that is more than honest, otherwise 0. Absent: not known. */
+  /** Their age at the last response, if older than usual, otherwise 0. Absent if unknown. */
   readonly behindMs?: Milliseconds;
 }
 
-/** What is known of finality is of now. */
+/** Knowledge of finality counts as current for this long. */
 const FINALITY_KNOWN_MS = 4 * MS_PER_EPOCH;
-/** Finality is two epochs old in the best case. Later than that, the sums have the rest of their honest age. */
+/** Finality is two epochs old at best. This is the rest of the usual age of sums. */
 const SUMS_AFTER_FINALITY_MS = HONEST.sums - 2 * MS_PER_EPOCH;
 
 /**
- * What another answer changes. An older one does not replace the newest data, which are older by then.
- * @param finality Undefined: not known. Then old sums prove nothing
+ * The freshness after another response. An older response does not replace the newest data, which have aged meanwhile.
+ * @param finality Undefined if unknown: then old sums prove nothing
  */
 export function freshnessAfter(
   { dataAt: newestAt }: Freshness,
@@ -372,7 +369,7 @@ export function freshnessAfter(
   const { dated } = ENDPOINTS[endpoint] as Definition<never, unknown>;
   const of = chain ?? (body as Partial<OfChain> | undefined)?.chain;
   const at = of && dated?.at(answer, { chain: of, path });
-  // What is ahead of our clock is wrong, or was read before the clock was set back.
+  // A time ahead of our clock is wrong, or was read before the clock was set back.
   const times = [at, newestAt].flatMap((one) => (one !== undefined && one - now <= DATED_AHEAD_MS ? [one] : []));
   if (!dated || at === undefined || times.length === 0) return {};
   const dataAt = Math.max(...times);
@@ -396,7 +393,7 @@ export interface ApiRequest<A = unknown> extends Pick<Definition<never, A>, 'acc
 }
 
 export function requestTo<E extends Endpoint>(endpoint: E, query: Query<E>): ApiRequest<AnswerOf<E>> {
-  // The compiler does not see that the parts of one row fit each other.
+  // The compiler cannot see that the parts of one row fit together.
   const definition = ENDPOINTS[endpoint] as unknown as Definition<Query<E>, AnswerOf<E>>;
   const { priority, path, body, accept, envelope, mayBeTooLarge } = definition;
   return {

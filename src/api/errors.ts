@@ -19,7 +19,7 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** Those that may be over in minutes. */
+/** Reasons that may pass within minutes. */
 export const PASSING: readonly string[] = [
   'network',
   'timeout',
@@ -28,12 +28,12 @@ export const PASSING: readonly string[] = [
   'invalid_body',
 ] satisfies FailureReason[];
 
-/** A request was sent and failed. Contains neither URL nor header, because both can contain the key. */
+/** A request was sent and failed. Has neither URL nor headers, because both can contain the key. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
   readonly endpoint: Endpoint;
   readonly reason: FailureReason;
-  /** How long something in front of the service asks to wait. */
+  /** How long a proxy or CDN asks to wait. */
   readonly waitMs: Milliseconds;
 
   constructor(endpoint: Endpoint, reason: FailureReason, detail: string, waitMs: Milliseconds = 0) {

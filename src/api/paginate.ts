@@ -2,11 +2,11 @@
 export type Ending = 'end' | 'repeated_cursor' | 'empty_pages' | 'too_many_pages' | 'unreadable_cursor';
 
 export interface ReadPage {
-  /** False: it cannot be read. */
+  /** False if unreadable. */
   readonly cursor: string | false | null | undefined;
   /** Records on the page, valid or not. */
   readonly count: number;
-  /** Those that cannot be read at all. Default: none. */
+  /** Records that are wholly unreadable. Default: 0. */
   readonly unreadable?: number;
 }
 

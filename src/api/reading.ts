@@ -4,32 +4,32 @@ import { ODD } from './answers/fields.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
 
-/** The first field that cannot be read. Not its value, which may be personal. */
+/** The first unreadable field, without its value, which may be personal. */
 export interface Odd {
-  /** Such as `balances.current`. Empty: the whole. */
+  /** Such as `balances.current`. Empty for the whole record. */
   readonly place: string;
   /** What was expected. */
   readonly message: string;
 }
 
 export interface Reading<T> {
-  /** What was read. Undefined: nothing, because the record lacks what says whose or of when it is. */
+  /** Undefined if the record lacks its owner or its time. */
   readonly value?: T;
-  /** Undefined: all of it was read. */
+  /** Undefined if every field was readable. */
   readonly odd?: Odd;
 }
 
 /**
- * Reads a record field by field. A field of another type or range costs that field, which is read as null; an object with
- * fields of its own is read as one without any. The whole record is bad if its schema requires the field.
+ * Reads a record field by field. A field of another type or range becomes null, and an object with fields of its own becomes one
+ * without fields. The whole record is bad if its schema requires the field.
  */
 export function readRecord<S extends z.ZodType>(record: S, item: unknown): Reading<z.output<S>> {
-  // Anything else in its place is dropped before zod sees it, because 600,000 of its errors take 200 MiB.
+  // Drops anything else before zod sees it, because 600,000 errors of zod take 200 MiB.
   if (!isObject(item) && !(record instanceof z.ZodString)) return { odd: { place: '', message: 'expected an object' } };
   return readFields(record, item);
 }
 
-/** Reads an answer, whose `data` is one record or holds lists of them. It is bad if nothing in `data` can be read. */
+/** Reads a response whose `data` is one record or has lists of records. It is bad if nothing in `data` is readable. */
 export function readAnswer<T>(envelope: z.ZodType<T>, json: unknown): Reading<T> {
   const read = readFields(envelope, json);
   return read.odd && isObject(read.value) && !isKnown(read.value['data']) ? { odd: read.odd } : read;
@@ -39,20 +39,19 @@ function isKnown(value: unknown): boolean {
   return value instanceof Object ? Object.values(value).some(isKnown) : value != null;
 }
 
-/** The records of a list, or of a part of a sequence. */
 export interface Records<T> {
-  /** In whole or in part. */
+  /** Readable in whole or in part. */
   readonly records: readonly T[];
   readonly count: number;
-  /** Those with an odd field, and those that are dropped. */
+  /** Records with an odd field, and dropped records. */
   readonly invalid: number;
-  /** Those of which nothing can be read. */
+  /** Wholly unreadable records. */
   readonly unreadable: number;
   /** The first one. */
   readonly odd: Odd | undefined;
 }
 
-/** Reads records one by one, each field by field. Drops those that are not plausible. */
+/** Reads each record field by field. Drops implausible records. */
 export function readRecords<S extends z.ZodType>(
   record: S,
   items: readonly unknown[],
@@ -72,7 +71,7 @@ export function readRecords<S extends z.ZodType>(
   return { records, count: items.length, invalid, unreadable, odd: first };
 }
 
-/** @throws RequestFailed if there are records, and none of them can be read: then nothing is known, which is not "none" */
+/** @throws RequestFailed if there are records and all are unreadable, which does not mean that there are none */
 export function expectReadable(
   endpoint: Endpoint,
   { count, unreadable }: Pick<Records<unknown>, 'count' | 'unreadable'>,
@@ -81,7 +80,7 @@ export function expectReadable(
     throw new RequestFailed(endpoint, 'invalid_body', 'none of the records can be read');
 }
 
-/** An object in an object in a field that is absent takes a pass each, after the one that finds what is odd. */
+/** The first pass finds odd fields. Each absent object around one takes another pass. */
 const MAX_PASSES = 5;
 
 function readFields<S extends z.ZodType>(schema: S, input: unknown): Reading<z.output<S>> {

@@ -2,8 +2,8 @@ import { type ApiRequest, ENDPOINTS } from './endpoints.ts';
 import { isFailure, RequestFailed } from './errors.ts';
 
 /**
- * Whether the service refuses this request. A 400 of v2 is a mistake in the request, and never a refusal. A 403 is none if the
- * request has many identifiers, because the plan may take fewer.
+ * Whether the service refuses this request. A 400 of v2 means a mistake in the request, never a refusal. A 403 to many identifiers is no
+ * refusal either, because the plan may allow fewer.
  */
 export function isRefusal(
   failure: unknown,
@@ -24,12 +24,12 @@ export function isRefusal(
   }
 }
 
-/** Whether the service, or something in between, may not know the path of a request. */
+/** Whether the path of a request may not exist. */
 export function isUnknownPath(failure: unknown): failure is RequestFailed {
   return isFailure(failure, 'bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status');
 }
 
-/** Whether the service has none of what a request asks for, which is as good as an answer. */
+/** Whether the service has nothing of what a request names, which is as good as a response. */
 export function isNoneFound(failure: unknown): failure is RequestFailed {
   return isFailure(failure, 'not_found') && ENDPOINTS[failure.endpoint].is404None === true;
 }

@@ -3,7 +3,7 @@ import { MS_PER_DAY, MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.
 import type { Milliseconds, MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import type { Times } from './times.ts';
 
-/** How far the clock of the service was ahead of ours at one answer. */
+/** How far the service's clock was ahead of ours at one response. */
 export interface ClockSample {
   readonly at: MonotonicMs;
   readonly offsetMs: Milliseconds;
@@ -11,7 +11,7 @@ export interface ClockSample {
 
 const MAX_SAMPLES = 5;
 
-/** Pure. The median of the last five samples of the last hour. Of two in the middle, the one that trusts our clock more. */
+/** Pure. The median of the last five samples of the last hour. If two are in the middle, the smaller offset. */
 export function medianOffset(samples: readonly ClockSample[], now: MonotonicMs): Milliseconds | undefined {
   const recent = samples.filter(({ at }) => now - at <= MS_PER_HOUR).slice(-MAX_SAMPLES);
   const offsets = recent.map(({ offsetMs }) => offsetMs).sort((a, b) => a - b);
@@ -26,8 +26,8 @@ const WRONG_FROM_MS = MS_PER_MINUTE;
 const MAX_OFFSET_MS = MS_PER_DAY + MIN_STEP_MS;
 
 /**
- * Pure. The correction after a step of our clock. A step back does not prove it right, so the time of the service is kept, if it is
- * known. A step forward can be the time of a sleep, or the end of a slow clock.
+ * Pure. The correction after a step of our clock. A step back does not prove our clock right, so a known time of the service stays in
+ * use. A step forward can be a sleep of the host, or the end of a slow clock.
  */
 function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds, isKnown: boolean): Milliseconds {
   const keptMs = correctionMs - stepMs;
@@ -36,18 +36,17 @@ function afterStep(correctionMs: Milliseconds, stepMs: Milliseconds, isKnown: bo
 }
 
 /**
- * Our clock, corrected by that of the service if it is wrong by more than a minute. All parts of the exporter use it, so
- * that the time of a poll and the age of a record agree. A change of the correction looks like a step of the clock. A
- * correction is kept until the next answers show another one.
+ * Our clock, corrected by the service's clock if wrong by more than a minute. All parts of the exporter use it, so that the time of a
+ * poll and the age of a record agree. A change of the correction looks like a step of the clock. A correction stays until the next
+ * responses show another one.
  */
 export class ServiceClock implements Clock {
-  /** What is added to our clock. */
   correctionMs: Milliseconds = 0;
   readonly #own: Clock;
   #samples: readonly ClockSample[] = [];
-  /** What our clock showed when the monotonic one was 0. */
+  /** Our clock's time when the monotonic clock was 0. */
   #origin: UnixMs;
-  /** The latest times in answers, less the monotonic time at which they came. */
+  /** The latest times in responses, minus the monotonic time of their arrival. */
   readonly #bounds = new Map<keyof Times, { readonly seenAt: MonotonicMs; readonly origin: UnixMs }>();
 
   constructor(own: Clock) {
@@ -76,19 +75,19 @@ export class ServiceClock implements Clock {
     return this.#own.sleep(ms, signal);
   }
 
-  /** How far the clock of the service is ahead of ours. Undefined if no recent answer tells. */
+  /** How far the service's clock is ahead of ours. Undefined if no recent response shows it. */
   offsetMs(): Milliseconds | undefined {
     this.now();
     return medianOffset(this.#samples, this.monotonic());
   }
 
-  /** How far `now` is ahead of the clock of the service. 0 if it is not, or no recent answer tells. */
+  /** How far `now` is ahead of the service's clock. 0 if it is not ahead, or no recent response shows it. */
   fastMs(): Milliseconds {
     const offsetMs = this.offsetMs() ?? this.correctionMs;
     return this.#isPlausible(offsetMs) ? Math.max(0, this.correctionMs - offsetMs) : 0;
   }
 
-  /** Takes the `Date` of an answer that has just come. */
+  /** Takes the `Date` of a response that has just arrived. */
   answered(date: UnixMs, tookMs: Milliseconds): void {
     const offsetMs = date - (this.now() - this.correctionMs - tookMs / 2);
     const at = this.monotonic();
@@ -96,7 +95,7 @@ export class ServiceClock implements Clock {
     this.#correct();
   }
 
-  /** Takes the times in an answer that has just come. A wrong one lasts for an hour. */
+  /** Takes the times in a response that has just arrived. A wrong one lasts for an hour. */
   contains(times: Times): void {
     const seenAt = this.monotonic();
     for (const kind of ['slotAt', 'machinesAt'] as const) {
@@ -107,7 +106,7 @@ export class ServiceClock implements Clock {
     this.#correct();
   }
 
-  /** Whether no answer contradicts this `Date`, and no machines together with our clock. What is told all the same is its offset. */
+  /** Whether neither a response, nor our clock together with machines, contradicts this `Date`. /metrics shows the offset anyway. */
   #isPlausible(offsetMs: Milliseconds): boolean {
     const latest = this.#origin + offsetMs + WRONG_FROM_MS;
     const isBefore = (kind: keyof Times): boolean => latest < (this.#bounds.get(kind)?.origin ?? latest);
@@ -118,7 +117,7 @@ export class ServiceClock implements Clock {
   #correct(): void {
     const offsetMs = this.offsetMs() ?? this.correctionMs;
     const median = this.#isPlausible(offsetMs) ? Math.round(offsetMs) : 0;
-    // An offset of about a minute would set the clock back and forth.
+    // Otherwise an offset of about a minute would set the clock back and forth.
     if (Math.abs(median - this.correctionMs) <= WRONG_FROM_MS) return;
     this.correctionMs = Math.abs(median) > WRONG_FROM_MS ? median : 0;
   }

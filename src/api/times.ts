@@ -4,10 +4,10 @@ import { listAt, valueAt } from '../toolkit/yaml/value-at.ts';
 import { Index, PushedAt } from './answers/fields.ts';
 import { type ApiRequest, ENDPOINTS } from './endpoints.ts';
 
-/** Times in an answer. A right clock of the service is past them: a slot has begun, and most machines, at least two, have pushed. */
+/** Times in a response, which a right clock of the service is past: the slot has begun, and most machines, at least two, have pushed. */
 export type Times = Readonly<Partial<Record<'slotAt' | 'machinesAt', UnixMs | undefined>>>;
 
-/** The times in an answer, before its records are judged by the clock. */
+/** The times in a response, before the clock judges its records. */
 export function timesIn({ endpoint, chain, body }: ApiRequest, answer: unknown): Times {
   if (endpoint === 'machine_metrics') return { machinesAt: newestOfMost(answer) };
   const of = chain ?? (body as { readonly chain?: Chain } | undefined)?.chain;

@@ -19,7 +19,7 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** The head of an answer. Its body is read only on demand, because most failures are recognized without it. */
+/** The head of a response. Read the body only on demand: most failures show without it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -38,7 +38,7 @@ export type Transport = (request: WireRequest, signal: AbortSignal) => Promise<A
 export interface Proxies {
   readonly http: string;
   readonly https: string;
-  /** The hosts that are reached directly, in the syntax of NO_PROXY. */
+  /** Hosts to connect to directly, in the syntax of NO_PROXY. */
   readonly except: string;
 }
 
@@ -47,16 +47,15 @@ export type Lookup = (name: string, options: dns.LookupAllOptions) => Promise<Lo
 export interface TransportOptions {
   /** Limit on the whole exchange. */
   readonly timeoutMs: Milliseconds;
-  /** None by default: environment variables are not read here. */
+  /** Default: none; the transport does not read the environment. */
   readonly proxies?: Proxies | undefined;
   /** Default: the look-up of the system. */
   readonly lookup?: Lookup;
 }
 
 /**
- * How long an unused connection is kept, unless the server says less. Longer than the default interval of sweeps with its
- * jitter, 66 s, so that a poll finds it open. Shorter than the 75 s after which nginx closes: it could close while a
- * request is sent.
+ * How long to keep an unused connection, unless the server says less. Longer than the default interval of sweeps with jitter, 66 s, so
+ * that a poll finds it open. Shorter than nginx's 75 s: nginx could close the connection while we send a request.
  */
 const IDLE_MS = 70_000;
 
@@ -171,16 +170,15 @@ async function* unpacked(endpoint: Endpoint, packed: AsyncIterable<Uint8Array>):
 
 type Connect = buildConnector.connector;
 
-/** No connection comes about. The message is the step that failed, without URL or address. */
+/** No connection. The message is the failed step, without URL or address. */
 class NotConnected extends Error {}
 
-/** How long an address is tried alone, before the next one is tried beside it (RFC 8305, 5). */
+/** How long to try one address before trying the next one too (RFC 8305, 5). */
 const HEAD_START_MS = 250;
 
 /**
- * Opens the connections of undici, and names the step that fails. `timeoutMs` limits each step, and nothing else does:
- * Node's own way gives up an address after 250 ms, which is too early for a slow link. A longer limit would delay each
- * connection of a host whose IPv6 leads nowhere.
+ * Opens the connections of undici, and names the step that fails. Only `timeoutMs` limits a step: Node itself gives up an address after
+ * 250 ms, too early for a slow link, and a longer limit would delay each connection if IPv6 leads nowhere.
  */
 function createConnector(timeoutMs: Milliseconds, lookup: Lookup) {
   const closing = new AbortController();
@@ -203,7 +201,7 @@ function createConnector(timeoutMs: Milliseconds, lookup: Lookup) {
     const { hostname, protocol } = options;
     const port = Number(options.port || (protocol === 'https:' ? 443 : 80));
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
-    // As Node does it: no addresses of a family of which this host has none.
+    // Like Node: no addresses of a family that this host does not have.
     const found = unlessAborted(lookup(hostname, { all: true, hints: dns.ADDRCONFIG }), signal);
     const addresses = await during(`DNS look-up of ${peer}`, found);
     const socket = await during(`connection to ${peer}`, unlessAborted(race(addresses, port, signal), signal));
@@ -231,7 +229,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** The first connection that is accepted. An address that fails or is slow starts the next one, and none is given up. */
+/** The first accepted connection. A slow or failed address starts the next one; none is given up. */
 function race(addresses: readonly LookupAddress[], port: number, signal: AbortSignal): Promise<Socket> {
   const rest = [...addresses];
   const open = new Set<Socket>();

@@ -20,34 +20,34 @@ import {
 const Count = z.number().nonnegative();
 const PerWindow = z.partialRecord(z.enum(WINDOWS), Count);
 
-/** The wait after the last 429. Everything is 0 before the first. */
+/** The wait after the last 429. All 0 before the first 429. */
 const Wait = z.object({
   /** No request is sent before this time. */
   until: unixMs,
   /** When the 429 came. */
   at: unixMs,
-  /** Consecutive 429s that did not say how long to wait. */
+  /** Consecutive 429s without a time to wait. */
   blind: Count,
-  /** Consecutive 429s that named a wait of 0, each right after the wait of the one before. */
+  /** Consecutive 429s that named a wait of 0, each right after the wait before. */
   zeros: Count,
 });
 type Wait = z.infer<typeof Wait>;
 
 /** A rate-limit counter of the service, which has its own limits. */
 export const Bucket = z.object({
-  /** From the last answers, without filler. */
+  /** From the last responses, without filler (`reported`). */
   limits: PerWindow,
   remaining: PerWindow,
   resetAt: unixMs.optional(),
   wait: Wait,
-  /** When our first request was charged to it. */
+  /** When this bucket charged our first request. */
   firstUseAt: unixMs.optional(),
   /** The limits per hour and month, if the account has them. */
   hour: LongWindow.optional(),
   month: LongWindow.optional(),
-  /** When the operator started or reloaded the program. Absent once an answer has shown whether the plan is still the same. */
+  /** When the operator started or reloaded the program. Absent once a response shows whether the plan has changed. */
   askedAt: unixMs.optional(),
-  /** For how long requests may have been sent that this does not contain, by processes that were killed since an answer told. */
+  /** How long killed processes may have sent requests that are missing here, since a response last showed the count. */
   lacksMs: z.number().nonnegative().exactOptional(),
 });
 export type Bucket = z.infer<typeof Bucket>;
@@ -55,7 +55,7 @@ export type Bucket = z.infer<typeof Bucket>;
 export interface BudgetOptions {
   /** Share of each limit to spend, in (0, 1]. */
   readonly utilization: number;
-  /** Of the configured plan; the service may grant less. */
+  /** Configured; the service may grant less. */
   readonly perSecond?: number | undefined;
   readonly perMonth?: number | undefined;
 }
@@ -63,25 +63,25 @@ export interface BudgetOptions {
 export const NO_WAIT: Wait = { until: 0, at: 0, blind: 0, zeros: 0 };
 export const EMPTY_BUCKET: Bucket = { limits: {}, remaining: {}, wait: NO_WAIT };
 
-/** Until the first response, requests are sent as on the slowest plan. */
+/** The rate before the first response: that of the slowest plan. */
 const ASSUMED_PER_SECOND = 1;
 const FIRST_BLIND_WAIT_MS = MS_PER_MINUTE;
 const MAX_BLIND_WAIT_MS = MS_PER_HOUR;
-/** The third wait of 0 in a row, and each one after it, counts as unreadable. A used second has a wait of 1 (api-facts 6.1). */
+/** From the third in a row, a wait of 0 counts as unreadable. A used second has a wait of 1 (api-facts 6.1). */
 const UNREADABLE_ZERO_WAITS = 3;
-/** A 429 that comes later than this after a wait begins another row. */
+/** A 429 later than this after a wait starts a new row. */
 const SAME_ROW_MS = MS_PER_MINUTE;
 const HOURS_PER_DAY = 24;
 /**
- * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so it makes no
- * sense to save it for them.
+ * Our minimum share of the remaining quota. If others use nearly all of it, the quota runs out anyway, so saving for them is
+ * useless.
  */
 const MIN_SHARE = 0.25;
 /** A quota of this size may be that of a trial, which lasts 30 days from its first use. */
 const TRIAL_QUOTA = 1_000;
 const TRIAL_MS = 30 * MS_PER_DAY;
 
-/** Requests per second, before `utilization`. A limit of 0 is real only for a revocation. `assumed`: until an answer has one. */
+/** Requests per second, before `utilization`. Only a revocation has a real limit of 0. `assumed`: no response has named one. */
 export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions, assumed = ASSUMED_PER_SECOND): number {
   const granted = bucket?.limits.second || assumed;
   return Math.min(granted, options.perSecond ?? Number.POSITIVE_INFINITY);
@@ -90,14 +90,14 @@ export function perSecondOf(bucket: Bucket | undefined, options: BudgetOptions, 
 export interface WindowNow extends LongWindow {
   /** Requests that this exporter may still make. */
   readonly left: number;
-  /** Requests that are kept for others until `end`. */
+  /** Requests reserved for others until `end`. */
   readonly reserved: number;
   readonly resetsAt: UnixMs;
-  /** Until when the rest must last. That of a trial may end with the month or 30 days after its first use. */
+  /** Until when the rest must last. A trial's quota may end with the month or 30 days after its first use. */
   readonly end: UnixMs;
 }
 
-/** Undefined if no answer and no setting names this limit, or while the operator asks for the plan. */
+/** Undefined if no response and no setting names this limit, or while the operator asks for the plan. */
 export function windowAt(
   bucket: Bucket,
   name: LongWindowName,
@@ -107,7 +107,7 @@ export function windowAt(
   const window = currentWindow(bucket, name, options, now);
   if (!window || isAsking(bucket, options, now)) return undefined;
   const resetsAt = renewal(name, window.since, now);
-  // Until the next month has held, what is left may already be of that month.
+  // Until the next month is certain, the rest may already be of that month.
   const lastsTo = windowEnd(name, Math.max(window.since, now));
   const isTrial = name === 'month' && window.limit <= TRIAL_QUOTA;
   const end = isTrial ? Math.max(lastsTo, (bucket.firstUseAt ?? now) + TRIAL_MS) : lastsTo;
@@ -116,7 +116,7 @@ export function windowAt(
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
 }
 
-/** Whether the bucket is closed, but one request is sent all the same, because the operator asks. */
+/** Whether the bucket is closed, but may send one request because the operator asks. */
 export function isAsking(bucket: Bucket, options: BudgetOptions, now: UnixMs): boolean {
   return bucket.askedAt !== undefined && (bucket.wait.until > now || spentWindows(bucket, options, now).length > 0);
 }
@@ -142,15 +142,15 @@ function currentWindow(
 
 /** The remaining requests in the hour and month of one bucket, regardless of the key. */
 export interface Quota extends Pick<WindowNow, 'resetsAt' | 'end'> {
-  /** No request may be sent before this, because nothing is left, or because a 429 said so. In the past: it is open. */
+  /** No request before this time, because nothing is left or a 429 said so. In the past if the bucket is open. */
   readonly closedUntil: UnixMs;
-  /** The reason for a wait: the window that is used up, a 429, or else the month, of which little may be left. */
+  /** The reason for a wait: the used-up window, a 429, or otherwise the month, which may have little left. */
   readonly limit: LongWindowName | '429';
-  /** What is left of the month. Infinity: the plan has no quota. */
+  /** What is left of the month. Infinity without a quota. */
   readonly left: number;
-  /** Whether the plan limits the requests of a month. Absent: no answer has named its limits. */
+  /** Whether the plan has a monthly quota. Absent if no response has named its limits. */
   readonly isMonthly?: boolean;
-  /** Since when the operator wants one request, due or not, to show whether the account is still the same. */
+  /** Since when the operator wants one request, due or not, to show whether the account has changed. */
   readonly askedAt?: UnixMs | undefined;
 }
 
@@ -203,8 +203,8 @@ export function allowedPerDay(bucket: Bucket | undefined, options: BudgetOptions
 }
 
 /**
- * Requests that other users of the account made in the hour or month of the last answer; undefined if unknown. A
- * request of ours that was counted, but whose answer was lost, counts as theirs.
+ * Requests that others on the account made in the hour or month of the last response. Undefined if unknown. A request of ours that
+ * the service counted, but whose response was lost, counts as theirs.
  */
 export function usedByOthers(bucket: Bucket, name: LongWindowName): number | undefined {
   const { remaining, own } = bucket[name] ?? {};
@@ -213,7 +213,7 @@ export function usedByOthers(bucket: Bucket, name: LongWindowName): number | und
   return Math.max(0, granted - remaining - own);
 }
 
-/** Applies the headers of an answer. `unaccounted`: requests that its `remaining` may not include. */
+/** Applies the headers of a response. `unaccounted`: requests that its `remaining` may not include. */
 export function observeBucket(
   bucket: Bucket,
   answer: { status: number; observation: Observation; unaccounted: number },
@@ -245,21 +245,20 @@ export function observeBucket(
     if (remaining !== undefined) delete seen.lacksMs;
   }
   if (!seen.hour && !seen.month && seen.limits.second) delete seen.lacksMs;
-  // A question of the operator was answered: the account has another plan.
+  // The response answers the operator's question: the account has another plan.
   const isOver = askedAt !== undefined && !isRefunded(status);
   return { ...seen, wait: isOver ? NO_WAIT : waitAfter(bucket.wait, status, observation.resetSeconds, now) };
 }
 
 /**
- * Whether an answer says if the plan has a window. For those that it lacks the service repeats the limit of another
- * (api-facts 6.1), which only the same answer can show. A limit of 0 is ignored, because it is real only for a
- * revocation.
+ * Whether a response shows if the plan has a window. For a window that the plan lacks, the service repeats the limit of another one
+ * (api-facts 6.1), which only the same response can show. Ignores a limit of 0, which is real only for a revocation.
  */
 function says({ limits }: Observation, window: WindowName): boolean {
   return Boolean(limits[window] && limits.second && (window !== 'hour' || limits.month));
 }
 
-/** The limits and remaining requests after an answer. A window that repeats the limit of the second is filler. */
+/** The limits and remaining requests after a response. A window that repeats the limit of the second is filler. */
 function reported(bucket: Bucket, observation: Observation): Pick<Bucket, 'limits' | 'remaining'> {
   const seen = { limits: { ...bucket.limits }, remaining: { ...bucket.remaining } };
   for (const window of WINDOWS.filter((name) => says(observation, name))) {
@@ -279,9 +278,9 @@ function isRefunded(status: number): boolean {
 }
 
 /**
- * Takes back the charge of a request whose answer says nothing about the account. If the service counted it, the next answer
- * corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request
- * would be left to correct it.
+ * Takes back the charge of a request whose response says nothing about the account. If the service counted the request, the next
+ * response corrects our count. If we kept the charge, days without a network would use up the quota in our count, and no request would be
+ * left to correct it.
  */
 export function unchargeBucket(bucket: Bucket, options: BudgetOptions, now: UnixMs): Bucket {
   return withWindows(
@@ -299,7 +298,7 @@ function realLimit(name: LongWindowName, granted: number | undefined, options: B
 
 function waitAfter(previous: Wait, status: number, resetSeconds: Seconds | undefined, now: UnixMs): Wait {
   const { until, blind } = previous;
-  // While a bucket is closed no request is sent, so this answer belongs to the event that closed the bucket.
+  // A closed bucket sends no request, so this response belongs to the event that closed the bucket.
   const isSameEvent = now < until;
   if (status !== 429) return { ...previous, blind: isSameEvent ? blind : 0, zeros: 0 };
   const isZero = resetSeconds === 0;
@@ -309,7 +308,7 @@ function waitAfter(previous: Wait, status: number, resetSeconds: Seconds | undef
   const isReadable = resetSeconds !== undefined && zeros < UNREADABLE_ZERO_WAITS;
   // A reset of 0 may be a fraction of a second, rounded down.
   if (isReadable) return wait(Math.max(1, resetSeconds) * 1000, row.blind);
-  // While our clock is ahead, a request may also leave during the wait.
+  // If our clock is ahead, a request may leave during the wait.
   if (isSameEvent && blind > 0) return wait(FIRST_BLIND_WAIT_MS, blind);
   return wait(Math.min(FIRST_BLIND_WAIT_MS * 2 ** blind, MAX_BLIND_WAIT_MS), blind + 1);
 }
@@ -318,7 +317,7 @@ export function waitMoved(wait: Wait, ms: Milliseconds): Wait {
   return { ...wait, at: wait.at + ms, until: Math.max(0, wait.until + ms) };
 }
 
-/** The bucket at this time. A time in the future is from before the clock was set back: it becomes `now`, a wait keeps its length. */
+/** The bucket at this time. After the clock was set back, a time in the future becomes `now`, and a wait keeps its length. */
 export function settled(bucket: Bucket, time: Time): Bucket {
   const { now } = time;
   const { wait, askedAt, firstUseAt, hour, month } = bucket;
@@ -333,8 +332,7 @@ export function settled(bucket: Bucket, time: Time): Bucket {
 }
 
 /**
- * Describes the plan by its limits (api-facts 6.2), because the service does not name it. Undefined: no answer has
- * stated a limit.
+ * Describes the plan by its limits (api-facts 6.2), because the service does not name it. Undefined if no response has named a limit.
  */
 export function describePlan(bucket: Bucket | undefined): string | undefined {
   const second = bucket?.limits.second;

@@ -8,7 +8,7 @@ export type WindowName = (typeof WINDOWS)[number];
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The rate-limit headers of one answer. Every header may be missing, and a missing header is not a zero. */
+/** The rate-limit headers of one response. Any may be missing, which does not mean 0. */
 export interface Observation {
   readonly bucket: string | undefined;
   readonly limits: Readonly<Partial<Record<WindowName, number>>>;
@@ -19,12 +19,12 @@ export interface Observation {
 }
 
 const MAX_BUCKET_NAME = 32;
-/** The month is the longest window, so a longer wait cannot be one for a reset. */
+/** The month is the longest window, so no reset is further away. */
 const MAX_WAIT_SECONDS = 32 * SECONDS_PER_DAY;
 
 /**
- * Reads the rate-limit headers (api-facts 6.1). A wait may be an HTTP date. It is by the clock of the service, so it is
- * compared with the `date` of the same answer, or else with `now`.
+ * Reads the rate-limit headers (api-facts 6.1). A wait may be an HTTP date by the service's clock, so it is compared with the `date` of
+ * the same response, or else with `now`.
  */
 export function readHeaders(headers: Headers, now: UnixMs): Observation {
   const limits: Partial<Record<WindowName, number>> = {};
@@ -46,7 +46,7 @@ export function readHeaders(headers: Headers, now: UnixMs): Observation {
   };
 }
 
-/** When the service sent the answer, by its clock. An answer with an `age` comes from a cache, with an old `date`. */
+/** When the service sent the response, by its clock. A response with an `age` comes from a cache, with an old `date`. */
 export function sentAtOf(headers: Headers): UnixMs | undefined {
   return headers['age'] === undefined ? httpDate(first(headers['date'])) : undefined;
 }
@@ -63,14 +63,13 @@ function first(value: string | readonly string[] | undefined): string | undefine
 }
 
 /**
- * Buckets are properties of an object: a name that every object has, such as `constructor`, would look like a known
- * bucket.
+ * Buckets are properties of an object, so a name that every object has, such as `constructor`, would look like a known bucket.
  */
 export function isBucketName(name: string): boolean {
   return !(name in Object.prototype);
 }
 
-/** The name is a label and is shown in a terminal, so nothing is left of it that could be long or invisible. */
+/** Shortens the name and removes invisible characters, because labels and terminals show it. */
 function bucketName(text: string | undefined): string | undefined {
   const name = text?.replaceAll(/[^\w-]/g, '').slice(0, MAX_BUCKET_NAME);
   return name && isBucketName(name) ? name : undefined;

@@ -25,39 +25,39 @@ const BucketName = z.string().refine(isBucketName);
  */
 export const Ledger = z.object({
   buckets: z.record(z.string(), Bucket),
-  /** The bucket of each route that an answer has assigned. */
+  /** The bucket of each route, if a response has named it. */
   routes: z.record(z.string(), BucketName),
-  /** The bucket of the other routes: the first that an answer named. */
+  /** The bucket of all other routes: the first one that a response named. */
   otherRoutes: BucketName,
   key: z.object({
-    /** A digest of the key to which this ledger belongs; '' before the first. */
+    /** A digest of the key to which this ledger belongs. '' before the first key. */
     fingerprint: z.string(),
     /** As last reported by the service. */
     standing: z.enum(['unknown', 'valid', 'refused', 'revoked']),
-    /** When the service last reported the status, or was last asked whether the status still holds. */
+    /** When the service last reported the status, or we last asked for it. */
     since: unixMs,
-    /** Revoked: one request may ask whether access is back. Refused: by a single 401, so the wait is a minute. */
+    /** If revoked: one request may ask whether access is back. If refused: by a single 401, so the wait is a minute. */
     mayProbe: z.boolean(),
-    /** `ratelimit-validapikey` of the last answer that had it. */
+    /** `ratelimit-validapikey` of the last response that had it. */
     validHeader: z.boolean().optional(),
   }),
-  /** By how much our clock was corrected when this was written. */
+  /** The correction of our clock when this was written. */
   correctionMs: z.number().exactOptional(),
   /** When the daemon wrote it. A backfill keeps the time. */
   aliveAt: unixMs.exactOptional(),
 });
 export type Ledger = z.infer<typeof Ledger>;
 
-/** The name of the bucket of all routes until an answer names one. */
+/** The name of the bucket of all routes until a response names one. */
 export const UNNAMED = '';
 
 interface AnswerHead {
-  /** Its request asked whether a refused or revoked key is accepted again. */
+  /** Whether its request asked if a refused or revoked key works again. */
   readonly isProbe: boolean;
   readonly status: number;
   readonly revoked: boolean;
   readonly observation: Observation;
-  /** Requests of ours that may have been charged after this one. */
+  /** Requests of ours that the service may have charged after this one. */
   readonly unaccounted: number;
 }
 
@@ -74,9 +74,8 @@ export function emptyLedger(): Ledger {
 }
 
 /**
- * The ledger for the key with which the program is started or reloaded. Another key may belong to another account, so
- * its ledger is empty. With the same key, a request may ask whether access is still revoked or a quota is still the same,
- * if the last answer was long enough ago.
+ * The ledger for the key of a start or reload. Another key may belong to another account, so its ledger is empty. With the same key,
+ * one request may ask whether access is still revoked or a quota has changed, if the last response is old enough.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key, aliveAt } = ledger;
@@ -91,7 +90,7 @@ export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledge
   return { ...asking, key: { ...key, mayProbe } };
 }
 
-/** Whether a quota limits us. Only the wait for a month's end is longer than an hour. A 429 is an answer, too. */
+/** Whether a quota limits us. Only a wait for the end of the month is longer than an hour. A 429 is a response, too. */
 function isWorthAsking({ month, wait }: Bucket, now: UnixMs): boolean {
   if (now - wait.at < ASK_AGAIN_AFTER_MS) return false;
   return wait.until > now ? wait.until - wait.at > MS_PER_HOUR : month !== undefined;
@@ -105,8 +104,8 @@ export function settled(ledger: Ledger, time: Time): Ledger {
 }
 
 /**
- * The ledger as an earlier process left it. No answer has corrected our clock yet: if it is as fast as it was, a wait ends
- * at the same moment. If it was slow, or has been set right, the wait is in the future, so it begins again (`settled`).
+ * The ledger as an earlier process left it. No response has corrected our clock yet: if the clock is still as fast, a wait ends at the
+ * same moment. If the clock was slow, or has been set right, the wait is in the future, so it restarts (`settled`).
  */
 export function atStart({ correctionMs = 0, ...ledger }: Ledger): Ledger {
   const fastMs = Math.max(0, -correctionMs);
@@ -117,7 +116,7 @@ export function atStart({ correctionMs = 0, ...ledger }: Ledger): Ledger {
   };
 }
 
-/** The ledger as it is written by a process that may send requests for so long before it writes again. */
+/** The ledger as a process writes it that may send requests for `ms` before it writes again. */
 export function lacking(ledger: Ledger, ms: Milliseconds): Ledger {
   return mapBuckets(ledger, (bucket) => ({ ...bucket, lacksMs: (bucket.lacksMs ?? 0) + ms }));
 }
@@ -127,19 +126,19 @@ function mapBuckets(ledger: Ledger, change: (bucket: Bucket) => Bucket): Ledger 
   return { ...ledger, buckets: Object.fromEntries(buckets) };
 }
 
-/** The name of the bucket of a route, as far as known. */
+/** The name of the bucket of a route. */
 export function bucketOf(ledger: Ledger, route: string): string {
   return ledger.routes[route] ?? ledger.otherRoutes;
 }
 
-/** Whether the key is accepted, and the remaining requests are known. */
+/** Whether the service accepts the key, and the remaining requests are known. */
 export function areLimitsKnown({ key, buckets }: Ledger, options: BudgetOptions, now: UnixMs): boolean {
   return key.standing === 'valid' && Object.values(buckets).every((bucket) => !isAsking(bucket, options, now));
 }
 
 /**
- * The buckets in which a request may count. A route that no answer has assigned may belong to any bucket, or to a new one
- * with the lowest limit.
+ * The buckets in which a request may count. A route whose bucket no response has named may belong to any bucket, or to a new one with
+ * the lowest limit.
  */
 export function bucketsOf({ routes, buckets }: Ledger, route: string): readonly string[] {
   const { [route]: assigned } = routes;
@@ -164,12 +163,12 @@ export function keyAt({ key }: Ledger): UnixMs {
   }
 }
 
-/** Whether the key is refused or revoked. A request that is sent now is its probe. */
+/** Whether the key is refused or revoked. A request sent now is its probe. */
 export function isKeyClosed({ key }: Ledger): boolean {
   return key.standing === 'refused' || key.standing === 'revoked';
 }
 
-/** The ledger after a request was sent. With a refused or revoked key this is the probe, for whose answer all others wait. */
+/** The ledger after a request was sent. With a refused or revoked key this request is the probe, and all others wait for its response. */
 export function sent(ledger: Ledger, route: string, options: BudgetOptions, now: UnixMs): Ledger {
   const { key } = ledger;
   return {
@@ -188,7 +187,7 @@ function withBucket(ledger: Ledger, route: string, change: (bucket: Bucket) => B
   return { ...ledger, buckets: { ...ledger.buckets, [name]: change(ledger.buckets[name] ?? EMPTY_BUCKET) } };
 }
 
-/** Applies an answer: the bucket of the route, its limits, a wait, the status of the key. */
+/** Applies a response: the bucket of the route, its limits, a wait, the status of the key. */
 export function answered(
   ledger: Ledger,
   route: string,
@@ -197,20 +196,20 @@ export function answered(
   now: UnixMs,
 ): Ledger {
   const key = keyAfter(ledger, answer, now);
-  // The bucket and limits are those of callers without a key, and the account is not charged.
+  // Bucket and limits are those of callers without a key, and the service does not charge the account.
   if (answer.status === 401) return { ...unanswered(ledger, route, options, now), key };
   const assigned = assign(ledger, route, answer.observation);
-  // The limits of 0 and the reset of a revocation are not real. The request is refunded, as after every 429.
+  // The limits of 0 and the reset of a revocation are not real. As after every 429, the request is free.
   if (answer.revoked) return { ...unanswered(assigned, route, options, now), key };
   return { ...withBucket(assigned, route, (bucket) => observeBucket(bucket, answer, options, now)), key };
 }
 
-/** The service has a handful. Each is kept, and is a series; a route with one more stays in its bucket. */
+/** The service has a handful. Each is kept, and is a series. A route that would need one more stays in its bucket. */
 const MAX_BUCKETS = 16;
 
 function assign(ledger: Ledger, route: string, { bucket, limits }: Observation): Ledger {
   if (ledger.otherRoutes === UNNAMED) return bucket === undefined ? ledger : nameBucket(ledger, route, bucket);
-  // Limits without a bucket name belong to the bucket that the route was assumed to use.
+  // Limits without a bucket name belong to the assumed bucket of the route.
   if (bucket === undefined && limits.second === undefined) return ledger;
   const isTooMany =
     bucket !== undefined && !(bucket in ledger.buckets) && Object.keys(ledger.buckets).length >= MAX_BUCKETS;
@@ -218,7 +217,7 @@ function assign(ledger: Ledger, route: string, { bucket, limits }: Observation):
   return { ...ledger, routes: { ...ledger.routes, [route]: name } };
 }
 
-/** The first name is the name of the bucket that all routes were assumed to share. */
+/** The first name is that of the bucket that we assumed for all routes. */
 function nameBucket(ledger: Ledger, route: string, bucket: string): Ledger {
   const { [UNNAMED]: unnamed = EMPTY_BUCKET, ...named } = ledger.buckets;
   return {
@@ -232,7 +231,7 @@ function nameBucket(ledger: Ledger, route: string, bucket: string): Ledger {
 function keyAfter(ledger: Ledger, answer: AnswerHead, now: UnixMs): Ledger['key'] {
   const { key: before } = ledger;
   const { isProbe, status, revoked, observation } = answer;
-  // The header of a 401 says the same as the status. It is not kept, because the answers after it may have none.
+  // The header of a 401 says the same as the status. Not kept, because later responses may have none.
   const validKey = status === 401 ? undefined : observation.validKey;
   const key = validKey === undefined ? before : { ...before, validHeader: validKey };
   if (revoked) return { ...key, standing: 'revoked', since: now, mayProbe: false };
@@ -240,7 +239,7 @@ function keyAfter(ledger: Ledger, answer: AnswerHead, now: UnixMs): Ledger['key'
     const mayProbe = !isKeyClosed(ledger) || (before.mayProbe && !isProbe);
     return { ...key, standing: 'refused', since: now, mayProbe };
   }
-  // The request was sent before the key was refused, so its answer is out of date.
+  // The request left before the refusal of the key, so its response is out of date.
   if (isKeyClosed(ledger) && !isProbe) return before;
   // A 429 or a server error says nothing about the key, unless a header calls it valid.
   const isSilent = validKey !== true && (status === 429 || status >= 500);

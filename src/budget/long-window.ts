@@ -3,13 +3,13 @@ import { MS_PER_DAY, MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import { HELD_FOR_MS, type Time } from '../toolkit/lib/held-time.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** The requests that others make in this time are also reserved for them: a 429 is worse than a few unused requests. */
+/** Also reserves what others make in this time, because a 429 is worse than a few unused requests. */
 const SPARE_MS = MS_PER_DAY / 2;
 
 /** A time that Date can represent. */
 export const unixMs = z.number().nonnegative().max(8.64e15);
 
-/** The windows other than the second that can be real limits. Minute and day only repeat others (api-facts 6.1). */
+/** The windows beside the second that can be real limits. Minute and day only repeat others (api-facts 6.1). */
 export const LONG_WINDOWS = ['hour', 'month'] as const;
 export type LongWindowName = (typeof LONG_WINDOWS)[number];
 
@@ -17,15 +17,15 @@ export const LongWindow = z.object({
   /** The lower of the service's limit and the configured one. */
   limit: z.number().nonnegative(),
   /**
-   * The remaining requests for all users of the account: those of the last answer, minus our requests since; absent if
-   * no answer reported them.
+   * The remaining requests for everybody on the account: those of the last response, minus our requests since. Absent if no response
+   * named them.
    */
   remaining: z.number().optional(),
   /** Our requests since the window began. */
   own: z.number().nonnegative(),
-  /** When the first of them was charged. */
+  /** When the service charged the first of them. */
   since: unixMs,
-  /** When an answer first reported the remaining requests, and the requests that others had made before. */
+  /** When a response first named the remaining requests, and how many others had made before. */
   others: z.object({ since: unixMs, before: z.number() }).optional(),
 });
 export type LongWindow = z.infer<typeof LongWindow>;
@@ -35,9 +35,9 @@ export interface WindowReport {
   /** The limit of the service, from which `remaining` counts down. */
   readonly granted: number | undefined;
   readonly remaining: number | undefined;
-  /** Requests that may have been charged after this one and are not yet in `remaining`. */
+  /** Requests that the service may have charged after this one, which `remaining` lacks. */
   readonly unaccounted: number;
-  /** The most requests that processes before this one may have sent and not written. */
+  /** The most requests that earlier processes may have sent without writing them. */
   readonly unwritten: number;
 }
 
@@ -48,25 +48,25 @@ export function windowEnd(name: LongWindowName, since: UnixMs): UnixMs {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-/** When a window that is used up opens again: after its end, that time has to hold. */
+/** When a used-up window opens again: a while after its end, in case the clock has jumped. */
 export function renewal(name: LongWindowName, since: UnixMs, now: UnixMs): UnixMs {
   const end = windowEnd(name, since);
   return (end + HELD_FOR_MS > now ? end : now) + HELD_FOR_MS;
 }
 
-/** The hour or month at this time. The next one begins once its time has held: a clock that jumps does not end a count. */
+/** The hour or month at this time. The next one begins only once its time has held, so that a jumping clock ends no count. */
 export function renewed(name: LongWindowName, window: LongWindow, { now, held }: Time): LongWindow {
   const since = Math.min(window.since, now);
   return held < windowEnd(name, since) ? { ...window, since } : { limit: window.limit, own: 0, since: now };
 }
 
-/** Counts a request of ours. -1 takes it back: it got no answer, or was not charged by the service. */
+/** Counts a request of ours. -1 takes back one without a response or a charge. */
 export function charge(window: LongWindow, by: 1 | -1 = 1): LongWindow {
   const { remaining, own } = window;
   return { ...window, own: Math.max(0, own + by), ...(remaining === undefined ? {} : { remaining: remaining - by }) };
 }
 
-/** Applies an answer. Its `remaining` corrects our own count, because others use the quota too. */
+/** Applies a response. Its `remaining` corrects our own count, because others use the quota too. */
 export function report(window: LongWindow | undefined, said: WindowReport, now: UnixMs): LongWindow {
   const { limit, granted, unaccounted } = said;
   const known: LongWindow = window ?? { limit, own: 1 + unaccounted, since: now };
@@ -76,7 +76,7 @@ export function report(window: LongWindow | undefined, said: WindowReport, now: 
   const used = Math.max(0, granted - remaining);
   const expected = known.remaining ?? granted - known.own;
   const unwritten = Math.min(said.unwritten, Math.max(0, expected - remaining));
-  // If less was used than we have counted, the service has begun a new count, maybe before ours.
+  // If the service counts less than we do, it has started a new count, maybe before ours.
   const isNew = used < known.own;
   const own = Math.min(known.own + unwritten, used);
   // A time in the future is from before the clock was set back.
@@ -92,8 +92,8 @@ export function usable(window: LongWindow, utilization: number): number {
 }
 
 /**
- * Requests that others, who have made `taken` in this window, are expected to make until `end`: as many a day as since
- * the first answer in it. The time in which they made the earlier ones is unknown.
+ * Requests to expect of others until `end`: as many a day as since the first response in this window, of which they have made `taken`.
+ * When they made those before that response is unknown.
  */
 export function expectedOfOthers({ others }: LongWindow, taken: number, end: UnixMs, now: UnixMs): number {
   const { since, before } = others ?? { since: now, before: taken };

@@ -2,16 +2,15 @@ import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { MonotonicMs, UnixMs } from '../toolkit/lib/time.ts';
 import type { Headers } from './headers.ts';
 
-/** A request that waits to be sent. A route is an endpoint on a host. */
+/** A waiting request. A route is an endpoint on a host. */
 export interface QueuedRequest {
   readonly route: string;
   readonly priority: Priority;
 }
 
 /**
- * Permission to send one request. `release` must be called once, with the head of the answer if one came. If the answer
- * closes the budget, `release` returns a promise that resolves when this is persisted. Wait for it before using the
- * answer.
+ * Permission to send one request. Call `release` once, with the head of the response if there is one. If the response closes the budget,
+ * `release` returns a promise that resolves when this is saved: wait for it before using the response.
  */
 export interface Permit {
   release(answer: { status: number; headers: Headers } | undefined): Promise<void> | undefined;
@@ -34,9 +33,8 @@ export class BudgetClosed extends Error {
 }
 
 /**
- * The order in which waiting requests are sent. Requests that a user must not miss come first, then the few requests
- * per minute of the head pass. Then comes the fleet, because a large one always has a request waiting. What is read rarely
- * comes last.
+ * The order of waiting requests. First what a user must not miss, then the few requests per minute of the head pass, then the fleet,
+ * because a large fleet always has a request waiting. Rare reads come last.
  */
 export const PRIORITIES = [
   'slashing_details',
@@ -46,14 +44,13 @@ export const PRIORITIES = [
   'own_validators',
   'once_a_day',
   'background',
-  // Reading old epochs after a downtime can take an hour at one request per second, so it uses only what the others
-  // leave.
+  // Old epochs after a stop can take an hour at one request per second, so they get only what the others leave.
   'catch_up',
 ] as const;
 
 export type Priority = (typeof PRIORITIES)[number];
 
-/** A request that waited this long goes first, whatever its priority. */
+/** After this wait a request goes first, whatever its priority. */
 const STARVED_MS = MS_PER_MINUTE;
 
 export function inOrder<T extends { readonly priority: Priority; readonly since: MonotonicMs }>(

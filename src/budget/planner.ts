@@ -8,25 +8,24 @@ interface Priced {
 /** The demand of one source. */
 export interface Demand<Id, P extends Priced> {
   readonly id: Id;
-  /** Its share of a scarce budget relative to the others. */
+  /** Its relative share of a scarce budget. */
   readonly weight: number;
-  /** Requests a day that come before all shares, as cheap daily work does. */
+  /** Requests a day that come before all shares, for cheap daily work. */
   readonly floor: number;
   /**
-   * The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured). A
-   * larger share must never give a cheaper pace. The pace may cost less than the share if the next faster one costs
-   * more.
+   * The fastest pace, no faster than configured, that costs at most `requestsPerDay` (Infinity: as configured). A larger share must
+   * never give a cheaper pace. The pace costs less than the share if the next faster pace would cost more.
    */
   fit(requestsPerDay: number): P;
 }
 
 /**
- * Divides the allowed requests per day among the sources. If they suffice, each source runs as configured. If not, each
- * gets a share by weight, at least its floor, and what it cannot use of its share goes to the others. The result never
- * costs more than `allowedPerDay`, unless some sources cost more than their share at their slowest.
+ * Divides the allowed requests per day among the sources. If they suffice, each source runs as configured. Otherwise each gets a share by
+ * weight, at least its floor, and the others get what it cannot use. The result costs at most `allowedPerDay`, unless some sources cost
+ * more than their share at their slowest.
  *
- * If every source can use a share of any size, a larger budget never slows one of them down. A source with only a few
- * possible paces leaves part of its share to the others until it can afford its next pace; then the others get less.
+ * If every source can use any share, a larger budget never slows a source down. A source with only a few possible paces leaves part of
+ * its share to the others until it can afford its next pace; then the others get less.
  */
 export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], allowedPerDay: number): Map<Id, P> {
   const paces = new Map<Id, P>();
@@ -46,8 +45,8 @@ export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], al
     const satisfied = offers.filter(({ isSatisfied }) => isSatisfied);
     const atFloor = offers.filter(({ isAtFloor }) => isAtFloor);
     const belowShare = offers.filter(({ pace, share }) => pace.requestsPerDay < share * (1 - ROUNDING));
-    // If satisfied sources leave more than the floors add, a source at its floor may get more by its weight. Without this
-    // its interval would jump when the share exceeds the floor.
+    // If satisfied sources leave more than the floors add, a source at its floor may get more by weight. Otherwise its interval
+    // would jump when the share exceeds the floor.
     const added = offers.reduce((sum, one) => (one.isSatisfied || one.isAtFloor ? sum + one.added : sum), 0);
     const firsts = added < 0 ? satisfied : atFloor;
     // What satisfied sources leave may pay for the next pace of a source that could not use its share.
@@ -59,8 +58,7 @@ export function plan<Id, P extends Priced>(demands: readonly Demand<Id, P>[], al
 }
 
 /**
- * Adds up the unused parts of all shares, which may pay for the next pace of a source. The one with the most weight
- * comes first.
+ * Adds up the unused parts of all shares, which may pay for the next pace of a source, the heaviest source first.
  */
 function lifted<Id, P extends Priced>(
   demands: readonly Demand<Id, P>[],

@@ -24,18 +24,16 @@ export interface RateLimiterDependencies {
   readonly ledger: Ledger;
   /** Called whenever the ledger changes. */
   readonly onChange?: () => void;
-  /** Persists the current ledger; resolves also if that fails. */
+  /** Saves the current ledger. Resolves even if that fails. */
   readonly keep?: () => Promise<void>;
-  /** Called when a request that has waited is sent. */
+  /** Called when a request is sent after a wait. */
   readonly onWait?: ((seconds: Seconds) => void) | undefined;
 }
 
-/** Responses after which no request is sent for a while, even after a restart. */
+/** Responses that stop requests for a while, even after a restart. */
 const CLOSING_STATUS: ReadonlySet<number> = new Set([401, 429]);
 
-/**
- * The longest wait for a closed bucket. If the wait is longer, the poll fails and is repeated when the bucket opens.
- */
+/** The longest wait for a closed bucket. Beyond it, the poll fails, and runs again when the bucket opens. */
 const MAX_HOLD_MS = MS_PER_MINUTE;
 
 interface Waiting extends QueuedRequest {
@@ -57,7 +55,7 @@ export class RateLimiter implements Budget {
   #alarm = new AbortController();
   #sentCount = 0;
   #inFlight = 0;
-  /** Resolves when the last wait is persisted. */
+  /** Resolves when the last wait is saved. */
   #saved: Promise<void> | undefined;
   #quietUntil: MonotonicMs = Number.NEGATIVE_INFINITY;
 
@@ -69,7 +67,7 @@ export class RateLimiter implements Budget {
     this.#ledger = deps.ledger;
   }
 
-  /** Brings the ledger to the current time, and returns it. That time has passed is no reason to save it. */
+  /** Brings the ledger to the current time, and returns it. The passing of time is no reason to save the ledger. */
   settleLedger(): Ledger {
     this.#ledger = settled(this.#ledger, this.heldTime.time());
     return this.#ledger;
@@ -78,7 +76,7 @@ export class RateLimiter implements Budget {
   /** Continues with other options or the ledger of another key. No request with the previous key may be in flight. */
   adopt(options: BudgetOptions, ledger: Ledger): void {
     if (ledger.key.fingerprint !== this.#ledger.key.fingerprint) {
-      // It may be of the same account.
+      // The new key may be of the same account.
       this.#windows.clear();
       this.keepQuiet();
     }
@@ -99,7 +97,7 @@ export class RateLimiter implements Budget {
     const cancel = (): void => {
       this.#remove(waiting);
       reject(signal.reason);
-      // The timer may be for this request, and a pending timer keeps the process alive.
+      // The timer may be for this request, and a pending timer would keep the process alive.
       this.#dispatch();
     };
     signal.addEventListener('abort', cancel, { once: true });
@@ -162,7 +160,7 @@ export class RateLimiter implements Budget {
       release: (answer) => {
         for (const window of windows) window.released(this.#clock.monotonic());
         this.#inFlight -= 1;
-        // A request in flight at the same time may have been counted after this one, whichever was answered first.
+        // The service may have counted a simultaneous request after this one, whichever response comes first.
         const unaccounted = earlier + this.#sentCount - order;
         if (answer) this.#observe(waiting.route, { ...answer, isProbe, unaccounted });
         else this.#update(unanswered(this.#ledger, waiting.route, this.#options, this.#clock.now()));
@@ -190,7 +188,7 @@ export class RateLimiter implements Budget {
     this.#update(answered(this.#ledger, route, { ...sending, ...said }, this.#options, now));
     const after = bucketOf(this.#ledger, route);
     if (after === before) return;
-    // Either the unnamed bucket got its name, or the route has its own bucket, in which this request counted.
+    // Either the unnamed bucket got its name, or the request counted in the route's own bucket.
     const window = this.#windows.get(before);
     if (window && this.#ledger.buckets[before] === undefined) {
       this.#windows.delete(before);

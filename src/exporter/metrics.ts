@@ -71,37 +71,37 @@ export function ownFamilies(snapshot: Snapshot): Family[] {
 }
 
 /** The end of HELP where a value is that of one read. */
-const FIRST = 'Of the first read of the source that is on';
+const FIRST = 'Of the first enabled read';
 
 const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (view: SourceView) => number])[] = [
   [
     'up',
-    '1 if no read of the source failed at its last attempt, 0 if one failed or none has been attempted',
+    '0 if the last attempt of any read failed, or before the first attempt; otherwise 1',
     (view) => Number(wasAttempted(view) && failuresOf(view).length === 0),
   ],
   [
     'last_attempt_timestamp_seconds',
-    `Unix time at which the last attempt started; 0 before the first. ${FIRST}`,
+    `Start of the last attempt, Unix time; 0 before the first. ${FIRST}`,
     (view) => (lastOf(view).lastAttemptAt ?? 0) / 1000,
   ],
   [
     'last_success_timestamp_seconds',
-    `Unix time at which the last successful attempt ended; 0 before the first. ${FIRST}, and was attempted`,
+    `End of the last successful attempt, Unix time; 0 before the first. ${FIRST} that was attempted`,
     (view) => (lastSuccessAt(view) ?? 0) / 1000,
   ],
   [
     'next_attempt_timestamp_seconds',
-    `Unix time of the next attempt, after any wait for a reset or for the quota; +Inf while access is revoked. ${FIRST}`,
+    `Unix time of the next attempt, after any wait for a reset or the quota; +Inf while access is revoked. ${FIRST}`,
     ({ first }) => first.nextAttemptAt / 1000,
   ],
   [
     'quota_wait_end_timestamp_seconds',
-    'Unix time until which the source waits because the remaining quota is too small for its interval; 0 if it does not wait',
+    'End of a pause because the remaining quota is too small, Unix time; 0 without a pause',
     ({ first }) => (first.wait?.until ?? 0) / 1000,
   ],
   [
     'interval_seconds',
-    `Effective interval, as stretched by the budget. While the source waits for the quota, this is the interval of its last attempt. ${FIRST}: of slashings the head passes, or the finalized passes if the budget allows no head passes`,
+    `Effective interval; during a pause that of the last attempt. ${FIRST}: for slashings head passes, or finalized passes without these`,
     ({ first }) => first.pace.intervalMs / 1000,
   ],
   [
@@ -131,12 +131,12 @@ export function sourceFamilies(all: readonly SourceView[]): Family[] {
     }),
     family(
       'source_part_refused',
-      '1 if the service refuses this part of the source, which is then requested once a day and after a start or reload; otherwise 0',
+      '1 if the service refuses this part, which the exporter then requests once a day and after a start or reload; otherwise 0',
       refused,
     ),
     family(
       'service_behind_seconds',
-      'How old the newest data of the service were at its last answer, if that is older than usual, otherwise 0; absent if no answer says it',
+      'Age of the newest data in the last response, if older than usual, otherwise 0; absent if no response shows it',
       behind,
     ),
   ];
@@ -183,24 +183,16 @@ export function accountFamilies(ledger: Ledger): Family[] {
       '1 after a 429 in which all limits are 0 (trial over or subscription cancelled), otherwise 0',
       one(Number(standing === 'revoked')),
     ),
-    family(
-      'ratelimit_limit',
-      'Requests allowed per window, as reported by the last response (x-ratelimit-limit-*)',
-      reported('limits'),
-    ),
-    family(
-      'ratelimit_remaining',
-      'Requests left in the window, as reported by the last response (x-ratelimit-remaining-*)',
-      reported('remaining'),
-    ),
+    family('ratelimit_limit', 'Requests allowed per window (x-ratelimit-limit-*)', reported('limits')),
+    family('ratelimit_remaining', 'Requests left in the window (x-ratelimit-remaining-*)', reported('remaining')),
     family(
       'ratelimit_reset_timestamp_seconds',
-      'Unix time at which the reported window resets (ratelimit-reset)',
+      'Unix time at which the window that applies resets (ratelimit-reset)',
       resets,
     ),
     family(
       'ratelimit_used_by_others',
-      'Requests that other users of the account made in the current hour or month, as of the last response: the limit minus the remaining requests minus those of this exporter; absent if the window has no limit',
+      'Requests of others on the account in the current hour or month: limit minus remaining minus own; absent without a limit',
       perWindow(LONG_WINDOWS, usedByOthers),
     ),
   ];
@@ -216,7 +208,7 @@ function budgetFamilies({ views, ledger, budgetOptions, now }: Snapshot): Family
   return [
     family(
       'budget_planned_requests_per_day',
-      'Requests per day at the effective intervals; 0 while a source waits for the quota',
+      'Requests per day at the effective intervals; 0 during a pause for the quota',
       perSource((group) => group.reduce((sum, view) => sum + requestsPerDay(view), 0)),
     ),
     family(
@@ -261,12 +253,12 @@ function exporterFamilies(snapshot: Snapshot): Family[] {
     ),
     family(
       'exporter_clock_offset_seconds',
-      "How far the service's clock is ahead of the exporter's clock: the median of the last five answers of the last hour; absent before the first answer and after a step of the exporter's clock",
+      "How far the service's clock is ahead of the exporter's: the median of the last five responses within an hour; absent before the first response and after a step of the exporter's clock",
       clockOffsetMs === undefined ? [] : one(clockOffsetMs / 1000),
     ),
     family(
       'exporter_log_lines_dropped_total',
-      'Lines of the log that were lost because they could not be written or because their reader had stopped',
+      'Log lines that were lost because writing failed or their reader had stopped',
       one(linesDropped),
     ),
   ];

@@ -9,7 +9,7 @@ import { confirmedAt, partOf, refusedUntil } from './refusals.ts';
 
 const FIRST_RETRY_MS = MS_PER_MINUTE;
 const LONGEST_RETRY_MS = 15 * MS_PER_MINUTE;
-/** For a failure that need not pass by itself, such as a 400. */
+/** For a failure that may not pass by itself, such as a 400. */
 const LASTING_RETRY_MS = MS_PER_HOUR;
 const FORBIDDEN_PAUSE_MS = MS_PER_HOUR;
 const ENDED_AFTER_MS = MS_PER_HOUR;
@@ -17,29 +17,29 @@ const ENDED_PAUSE_MS = MS_PER_HOUR;
 
 /** When a read is due, whatever the budget permits. */
 export interface Due {
-  /** Infinity: nothing is left to read. */
+  /** Infinity if nothing is left to read. */
   readonly at: UnixMs;
-  /** Whether the end of its interval is the only reason: then it can wait for the first read of its source. */
+  /** Whether only the end of its interval makes it due: then it can wait for the first read of its source. */
   readonly isTick: boolean;
 }
 
-/** @param timing That of the read itself */
+/** @param timing Of the read itself */
 export function dueAt<T>(read: Read<T>, entry: Entry<T>, timing: Timing): Due {
   const attempt = attemptOf(entry, read);
   const { lastAttemptAt, durationMs, failuresInARow, pausedUntil = 0 } = attempt;
   const { now } = timing;
   if (lastAttemptAt === undefined) return { at: 0, isTick: false };
-  // After the clock was set back, the time at which the next run was due by the old clock could be a day away.
+  // After the clock was set back, the next run by the old clock could be a day away.
   if (lastAttemptAt > now) return { at: now, isTick: false };
   const part = partOf(read.endpoints[0]);
   const earliest = Math.max(pausedUntil, refusedUntil(entry.refusals, part, now));
   if (attempt.isDueNow) return { at: earliest, isTick: false };
   const last: Last = { attemptAt: lastAttemptAt, durationMs, failuresInARow };
-  // One interval after the last run began, or at once after a run that took longer. Missed ticks are dropped.
+  // One interval after the start of the last run, or at once after a longer run. Missed ticks are dropped.
   const tick = lastAttemptAt + Math.max(timing.intervalMs, durationMs);
   const due = dueByData(read, entry.value, last, timing, tick);
   const retry = Math.min(retryAt(attempt, lastAttemptAt, timing), confirmedAt(entry.refusals, part) ?? Infinity);
-  // If data become due right after an attempt that failed, they still wait a minute, or the interval if that is shorter.
+  // Data that become due right after a failed attempt still wait a minute, or a shorter interval.
   const soonest = failuresInARow > 0 ? lastAttemptAt + Math.min(FIRST_RETRY_MS, timing.intervalMs) : 0;
   return { at: Math.max(Math.min(due, retry), soonest, earliest), isTick: due === tick && due < retry };
 }
@@ -48,26 +48,25 @@ function dueByData<T>(read: Read<T>, value: T, last: Last, timing: Timing, tick:
   const { period, everyMs } = read;
   const from = period?.from(value, timing.now);
   if (period === undefined || from === undefined) return read.due?.(value, last, timing, tick) ?? tick;
-  // New data do not shorten these intervals: a stretched one is the shortest that the budget allows, and the operator chose
-  // one of more than a period.
+  // New data do not shorten these intervals: the budget allows no shorter one, or the operator chose more than a period.
   const keepsInterval = timing.intervalMs > Math.min(everyMs, period.ms);
   const due = last.attemptAt < from && !keepsInterval ? from : Math.max(tick, from);
-  // The service reports the end of the period, which may be wrong. A read is due an interval after a period at the latest.
+  // The period's end, which the service reports, may be wrong: a read is due an interval after a period at the latest.
   return Math.min(due, Math.max(tick, last.attemptAt + period.ms + everyMs));
 }
 
-/** When a failed attempt is repeated, because the next data may be due only tomorrow. Infinity: it did not fail. */
+/** When to retry, because the next data may be due only tomorrow. Infinity if the attempt did not fail. */
 function retryAt({ failuresInARow, lastError }: Attempt, lastAttemptAt: UnixMs, timing: Timing): UnixMs {
   if (failuresInARow === 0) return Number.POSITIVE_INFINITY;
   const { intervalMs, isStretched } = timing;
   const reason = lastError?.reason ?? '';
-  // The budget decides when a refused key is tried again, and how long to wait after a 429.
+  // The budget decides when to retry a refused key, and how long to wait after a 429.
   const isUpToBudget = reason === 'unauthorized' || reason === 'rate_limited';
   const doublings = isUpToBudget ? 0 : failuresInARow - 1;
-  // An hourly read need not wait an hour for what may be over in a minute.
+  // An hourly read need not wait an hour for a failure that may pass in a minute.
   const mayPass = isUpToBudget || reason === 'BudgetClosed' || PASSING.includes(reason);
   const passesMs = Math.min(FIRST_RETRY_MS * 2 ** doublings, LONGEST_RETRY_MS);
-  // A scarce budget does not pay for an hourly request that may never work.
+  // A scarce budget cannot pay for an hourly request that may never work.
   const waitMs = mayPass ? passesMs : isStretched ? intervalMs : LASTING_RETRY_MS;
   return lastAttemptAt + Math.min(waitMs, intervalMs);
 }
@@ -77,17 +76,17 @@ export interface Measured {
   readonly roundAt: UnixMs;
   readonly end: UnixMs;
   readonly durationMs: Milliseconds;
-  /** Undefined: no limit was known. */
+  /** Undefined if no limit was known. */
   readonly pace?: ReadPace | undefined;
   readonly requests: number;
-  /** What its answers change. */
+  /** As its responses change it. */
   readonly freshness?: Freshness;
   /** By how much the clock was set since the round began. */
   readonly stepMs: Milliseconds;
-  /** Undefined: it succeeded, or is refused. */
+  /** Undefined if the run succeeded, or the service refuses the read. */
   readonly failure?: Error | undefined;
   readonly isRefused?: boolean;
-  /** Whether its first endpoint, one of v1, was not found. */
+  /** Whether its first endpoint is one of v1 and was not found. */
   readonly isNotFound?: boolean;
 }
 
@@ -97,7 +96,7 @@ const MAX_STEP_MS = MS_PER_MINUTE;
 export function afterRun(before: Attempt, measured: Measured): Attempt {
   const { roundAt, end, durationMs, requests, pace, failure, isRefused, isNotFound, stepMs, freshness } = measured;
   const { pausedUntil, isDueNow, notFoundSince = end, ...rest } = before;
-  // The value that the run has found is kept, but the run may have missed data, and its end is not known.
+  // Keeps the value, but the run may have missed data, and its end is unknown.
   if (!failure && Math.abs(stepMs) > MAX_STEP_MS) return { ...rest, lastAttemptAt: roundAt, isDueNow: true };
   const tried = { ...withPace(rest, pace), ...freshness, lastAttemptAt: roundAt, durationMs };
   if (!failure) {
@@ -120,7 +119,7 @@ export function afterRun(before: Attempt, measured: Measured): Attempt {
   return { ...failing, ...(pauseMs > 0 && { pausedUntil: end + pauseMs }) };
 }
 
-/** Whether the service has not found for an hour what it used to give. */
+/** Whether the service lacks for an hour what it used to have. */
 export function hasEnded({ notFoundSince, lastError }: Attempt): boolean {
   return notFoundSince !== undefined && lastError !== undefined && lastError.at - notFoundSince >= ENDED_AFTER_MS;
 }
@@ -135,7 +134,7 @@ function withPace(attempt: Attempt, pace: ReadPace | undefined): Attempt {
 /** How long the read pauses after a failure, whatever its interval. */
 function pauseAfter(failure: Error): Milliseconds {
   if (!(failure instanceof RequestFailed)) return 0;
-  // The plan does not include this endpoint; the other reads continue. The refusal of an optional part is confirmed first.
+  // The plan lacks this endpoint; other reads continue. The refusal of an optional part must be confirmed first.
   const isPart = partOf(failure.endpoint) !== undefined;
   return failure.reason === 'forbidden' && !isPart ? FORBIDDEN_PAUSE_MS : failure.waitMs;
 }

@@ -8,21 +8,21 @@ import { doubted, isRefused, partOf, Refusals } from './refusals.ts';
 const unixMs: z.ZodType<UnixMs> = z.number();
 const milliseconds: z.ZodType<Milliseconds> = z.number();
 
-/** The results of the attempts at one read, as they are saved. */
+/** The saved results of the attempts at one read. */
 const Attempt = z.object({
   /** Failures since the last success. */
   failuresInARow: z.number(),
-  /** When the first of them ended. Absent if there is none. */
+  /** When the first of them ended. Absent without one. */
   failingSince: unixMs.exactOptional(),
   lastAttemptAt: unixMs.exactOptional(),
   lastSuccessAt: unixMs.exactOptional(),
   durationMs: milliseconds,
   lastError: z.object({ at: unixMs, reason: z.string(), message: z.string() }).exactOptional(),
-  /** Since when every attempt failed because the service does not find what it used to give. */
+  /** Since when every attempt failed because the service lacks what it used to have. */
   notFoundSince: unixMs.exactOptional(),
   /**
-   * The read runs at once: it failed with another key or before a sibling worked again, was refused before a reload, or
-   * the clock was set meanwhile.
+   * The read runs at once, because it failed with another key or before a sibling worked again, was refused before a reload, or the clock
+   * was set meanwhile.
    */
   isDueNow: z.literal(true).exactOptional(),
   /** No attempt before this time, whatever the interval. */
@@ -31,12 +31,12 @@ const Attempt = z.object({
   intervalMs: z.number().positive().exactOptional(),
   /** Whether the budget stretched it. */
   isStretched: z.literal(true).exactOptional(),
-  /** When the newest data of its answers ended, and how old these were at the last one (`Freshness`). */
+  /** When the newest data of its responses ended, and their age at the last response (`Freshness`). */
   dataAt: unixMs.exactOptional(),
   behindMs: milliseconds.exactOptional(),
   /** Requests that each of the last successful attempts took, newest last. */
   costs: z.array(z.number()).exactOptional(),
-  /** How long each of these attempts took, waits for the budget included. */
+  /** How long each of these attempts took, with waits for the budget. */
   durations: z.array(milliseconds).exactOptional(),
 });
 export type Attempt = Readonly<z.infer<typeof Attempt>>;
@@ -44,10 +44,10 @@ export type Attempt = Readonly<z.infer<typeof Attempt>>;
 /** The state of one source, in one document. */
 export interface Entry<T = unknown> {
   readonly value: T;
-  /** The attempts by the name of the read. Those of a read that the source no longer has are kept for its return. */
+  /** The attempts by the name of the read. Kept even for reads that the source no longer has, for their return. */
   readonly reads: Readonly<Record<string, Attempt>>;
   readonly refusals: Refusals;
-  /** The reads that the budget left out, or the configuration does not have, since their last attempt. */
+  /** The reads that the budget left out, or the configuration lacks, since their last attempt. */
   readonly leftOut: readonly string[];
 }
 
@@ -82,8 +82,8 @@ export function withAnotherKey(entry: Entry): Entry {
 }
 
 /**
- * The entry when a read of the source works again. The failed reads that are not in `ran` are repeated at once: they may
- * work again too, and their next retry may be an hour away.
+ * The entry when a read of the source works again. Failed reads outside `ran` run again at once: they may work again too, and their next
+ * retry may be an hour away.
  */
 export function afterRecovery(entry: Entry, ran: ReadonlySet<string>): Entry {
   return withFailed(entry, (attempt, name) => (ran.has(name) ? attempt : { ...attempt, isDueNow: true }));
@@ -98,8 +98,7 @@ function withFailed(entry: Entry, change: (attempt: Attempt, name: string) => At
 }
 
 /**
- * The entry with which a process starts, reloads or takes over. The account may have another plan now, so refused parts are
- * requested again.
+ * The entry with which a process starts, reloads or takes over. Requests refused parts again, because the account may have another plan.
  */
 export function doubtingRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entry<T> {
   const refused = reads.filter((read) => isOff(entry, read));
@@ -111,7 +110,7 @@ export function doubtingRefusals<T>({ reads }: Source<T>, entry: Entry<T>): Entr
   return { ...known, reads: { ...entry.reads, ...Object.fromEntries(repeated) }, refusals: doubted(entry.refusals) };
 }
 
-/** The entry while these reads are off. It is the same if that is known. */
+/** The entry while these reads are off. The same object if nothing changes. */
 export function withLeftOut<T>(entry: Entry<T>, names: readonly string[]): Entry<T> {
   const fresh = names.filter((name) => !entry.leftOut.includes(name));
   return fresh.length === 0 ? entry : { ...entry, leftOut: [...entry.leftOut, ...fresh] };
@@ -128,15 +127,15 @@ export function withLatest(last: readonly number[] = [], latest: number): number
   return [...last, latest].slice(-ATTEMPTS_KEPT);
 }
 
-/** Requests that a run usually takes. */
+/** The usual requests of a run. */
 export function requestsPerRun(read: Pick<Read<never>, 'cost' | 'assumed'>, { costs }: Pick<Attempt, 'costs'>): number {
   const { cost = 1, assumed = cost } = read;
   return Math.max(cost, usual(costs) || assumed);
 }
 
 /**
- * The lower median of the last runs, so that an unusual run does not change the plan: with the most of them, less than the
- * limit is used. 0 before the second run, because the first one also reads what the next ones do not.
+ * The lower median of the last runs, so that an unusual run does not change the plan. 0 before the second run, because the first run reads
+ * more than later ones.
  */
 export function usual(last: readonly number[] = []): number {
   return last.length < 2 ? 0 : (last.toSorted((a, b) => a - b)[(last.length - 1) >> 1] ?? 0);
@@ -144,7 +143,7 @@ export function usual(last: readonly number[] = []): number {
 
 type Paced = Pick<Pace, 'intervalMs' | 'isStretched'>;
 
-/** @param paces Those of all reads of the source that are on, by name */
+/** @param paces Of all reads of the source that are on, by name */
 export function timingOf(
   entry: Entry,
   { intervalMs, isStretched }: Paced,

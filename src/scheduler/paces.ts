@@ -20,9 +20,9 @@ interface Paces {
 /** A read as the planner sees it. */
 interface Planned {
   readonly read: Read<unknown>;
-  /** How long a run usually takes, waits for the budget included. */
+  /** The usual length of a run, with waits for the budget. */
   readonly takesMs: Milliseconds;
-  /** Requests that a run usually takes. */
+  /** The usual requests of a run. */
   readonly usual: number;
   /** Whether it runs once a period, not at each interval. */
   readonly isPeriodic: boolean;
@@ -38,7 +38,7 @@ export interface PlannedSource {
 
 /** The budget as the scheduler sees it. */
 export interface BudgetView {
-  /** The bucket in which the requests of a read count. */
+  /** The bucket of a read. */
   readonly bucketOf: (source: Source, read: Read<unknown>) => string;
   readonly allowedPerDay: (bucket: string) => number;
   readonly quotaOf: (bucket: string) => Quota;
@@ -46,11 +46,11 @@ export interface BudgetView {
   readonly keyAt: () => UnixMs;
 }
 
-/** Even on a tiny budget, a read runs once in so long. */
+/** The longest interval, even on a tiny budget. */
 const MAX_INTERVAL_MS = 31 * MS_PER_DAY;
 /**
- * A late read that was left out comes back when the budget is this many times its cost. The budget rises and falls by some
- * percent with every sweep of a large fleet, and with what others on the account do.
+ * A late read that was left out returns when the budget is this many times its cost, because sweeps of a large fleet and others on the
+ * account change the budget by some percent all the time.
  */
 const RESUME_FACTOR = 1.1;
 /** At least one request a day comes before all shares. */
@@ -61,8 +61,8 @@ const PROPORTIONAL_STEPS = 12;
 const ROUNDING = 1e-9;
 
 /**
- * The paces of all reads, by source and name, without those that the service refuses or the budget leaves out. The reads on
- * one bucket share what it allows.
+ * The paces of all reads, by source and name, without reads that the service refuses or the budget leaves out. The reads on one bucket
+ * share what it allows.
  */
 export function pacesOf(
   sources: readonly PlannedSource[],
@@ -98,8 +98,8 @@ export function pacesOf(
 }
 
 /**
- * The reads that are paid from what the others leave: the first one of each source, then the second ones. Those that may take
- * only a share of the limits share that too. While no limit is known, each stays as it was.
+ * The reads that use what the others leave: the first one of each source, then the second ones. Reads with a limited share of the limits
+ * share that too. While no limit is known, each stays as before.
  */
 function spared(
   reads: readonly { readonly one: PlannedSource; readonly read: Read<unknown> }[],
@@ -145,8 +145,8 @@ function plannedOf(read: Read<unknown>, entry: Entry, now: UnixMs): Planned {
 const PATIENT_INTERVALS = 6;
 
 /**
- * Whether the data of the next period have been due for so many intervals, for example because the plan does not include
- * them. Then the read runs at each interval, and costs as much as one without a period.
+ * Whether the data of the next period are overdue by so many intervals, for example because the plan lacks them. Then the read runs at
+ * each interval, and costs as much as one without a period.
  */
 function isOverdue({ name, period, everyMs }: Read<unknown>, { value, reads }: Entry, now: UnixMs): boolean {
   const since = now - PATIENT_INTERVALS * everyMs;
@@ -181,7 +181,7 @@ function wantedOncePer({ read: { everyMs, period } }: Planned): number {
   return MS_PER_DAY / Math.max(period?.ms ?? 0, everyMs);
 }
 
-/** The pace of a read that succeeds once a period, with one request, however short its interval. */
+/** The pace of a read that needs one request a period, however short its interval. */
 function oncePerPeriod(one: Planned, requestsPerDay: number): ReadPace {
   const { everyMs } = one.read;
   const wanted = wantedOncePer(one);
@@ -196,9 +196,9 @@ function bounded(everyMs: Milliseconds, ms: Milliseconds): Milliseconds {
 }
 
 /**
- * The fastest paces, no faster than configured, that cost at most `requestsPerDay`. First the late reads are stretched by a
- * common factor, each up to its slowest interval. If that is not enough, they are left out one by one, the last one first.
- * Without late reads, the others are stretched by a common factor.
+ * The fastest paces, no faster than configured, that cost at most `requestsPerDay`. First stretches the late reads by a common factor, each
+ * up to its slowest interval. If that is not enough, leaves them out one by one, the last one first. Then stretches the others by a common
+ * factor.
  */
 function stretched(reads: readonly Planned[], requestsPerDay: number): [string, ReadPace][] {
   const basic = reads.filter(({ read }) => read.slowestMs === undefined);
@@ -212,7 +212,7 @@ function stretched(reads: readonly Planned[], requestsPerDay: number): [string, 
   return smallestFactor((factor) => paced(basic, [], factor, 1), requestsPerDay);
 }
 
-/** The paces at the smallest factor, at least 1, whose cost is allowed. */
+/** The paces at the smallest affordable factor, at least 1. */
 function smallestFactor(
   pacesAt: (factor: number) => [string, ReadPace][],
   requestsPerDay: number,
@@ -234,7 +234,7 @@ function smallestFactor(
   return pacesAt(high);
 }
 
-/** @param lateFactor That of the late reads, each of which stops at its slowest interval. */
+/** @param lateFactor For late reads, up to the slowest interval of each */
 function paced(
   basic: readonly Planned[],
   late: readonly Planned[],
@@ -251,7 +251,7 @@ function paced(
   ];
 }
 
-/** No faster than a run takes: reads of one source do not overlap, and a large one waits for many answers. */
+/** No faster than a run takes: reads of one source do not overlap, and a large read waits for many responses. */
 function paceOf({ read, takesMs, usual }: Planned, ms: Milliseconds, beside: readonly string[]): [string, ReadPace] {
   const intervalMs = bounded(read.everyMs, ms);
   const pace = { intervalMs, isStretched: intervalMs > read.everyMs, beside };

@@ -12,7 +12,7 @@ const Refusal = z.object({
   /** Unix ms of the first and the last of them. */
   firstAt: z.number(),
   lastAt: z.number(),
-  /** It was confirmed before a start, a reload or a takeover. The part is requested again, and counts as refused until it works. */
+  /** Confirmed before a start, a reload or a takeover. The exporter requests the part again; it counts as refused until it works. */
   isOld: z.literal(true).exactOptional(),
 });
 type Refusal = z.infer<typeof Refusal>;
@@ -21,7 +21,7 @@ type Refusal = z.infer<typeof Refusal>;
 export const Refusals = z.record(z.string(), Refusal);
 export type Refusals = z.infer<typeof Refusals>;
 
-/** A single 403 may come of a change of the plan, which takes up to a minute to apply (api-facts 6.3). */
+/** A single 403 may come from a change of the plan, which takes up to a minute to apply. */
 const CONFIRMED_AFTER_MS = 10 * MS_PER_MINUTE;
 
 export function partOf(endpoint: Endpoint): Part | undefined {
@@ -39,7 +39,7 @@ export function isRefused(refusals: Refusals, part: Part | undefined): boolean {
   return refusal !== undefined && (isConfirmed(refusal) || refusal.isOld === true);
 }
 
-/** The refusals when the account may have another plan: it takes as many attempts to confirm one as if it were new. */
+/** The refusals when the account may have another plan: confirming one takes as many attempts as if it were new. */
 export function doubted(refusals: Refusals): Refusals {
   const refused = Object.entries(refusals).filter(([part]) => isRefused(refusals, part as Part));
   return Object.fromEntries(
@@ -47,14 +47,14 @@ export function doubted(refusals: Refusals): Refusals {
   );
 }
 
-/** Until when a refused part is not requested: for a day after the last attempt. 0: it may be requested. */
+/** When a refused part may be requested again: a day after the last attempt. 0 if now. */
 export function refusedUntil(refusals: Refusals, part: Part | undefined, now: UnixMs): UnixMs {
   const refusal = part && refusals[part];
-  // After the clock was set back, a day after the last attempt by the old clock could be a year away.
+  // After the clock was set back, a day after the last attempt could be a year away.
   return refusal && isConfirmed(refusal) && refusal.lastAt <= now ? refusal.lastAt + MS_PER_DAY : 0;
 }
 
-/** When a second attempt can confirm a refusal. Undefined: there is none to confirm, or the failure may pass by itself. */
+/** When a second attempt can confirm a refusal. Undefined if there is none, or the failure may pass by itself. */
 export function confirmedAt(refusals: Refusals, part: Part | undefined): UnixMs | undefined {
   const refusal = part && refusals[part];
   return refusal && !isConfirmed(refusal) && !mayPass(refusal.reason) ? refusal.lastAt + CONFIRMED_AFTER_MS : undefined;
@@ -75,7 +75,7 @@ export function withRefusal(refusals: Refusals, part: Part, { reason }: RequestF
   return { ...refusals, [part]: { ...refusal, ...(before?.isOld && { isOld: true }) } };
 }
 
-/** API v1 also answers with 400 if its database fails for a while (api-facts 5.3). */
+/** API v1 also returns 400 if its database fails for a while (api-facts 5.3). */
 function mayPass(reason: string): boolean {
   return reason === 'bad_request';
 }

@@ -11,7 +11,7 @@ import { afterRecovery, attemptOf, type Entry, withLeftOut } from './entry.ts';
 import { isRefused, partOf, refusedUntil, withoutRefusal, withRefusal } from './refusals.ts';
 import type { ReadSchedule, Schedule } from './schedules.ts';
 
-/** The events of the scheduler itself, which every source has. */
+/** The scheduler's own events, which every source has. */
 export const PART_REFUSED = 'part_refused';
 export const READ_ENDED = 'read_ended';
 
@@ -25,15 +25,15 @@ export interface RoundContext {
   readonly scheduleOf: (entry: Entry, now: UnixMs) => Schedule;
   /** Whether any limit was known when the paces of these schedules were planned. */
   readonly isPaceKnown: boolean;
-  /** When each read last began, if it has run since a start, a reload or a takeover. */
+  /** When each read last began since a start, a reload or a takeover. */
   readonly tried: ReadonlyMap<string, MonotonicMs>;
-  /** When the program began to know the source. */
+  /** When the program started to know the source. */
   readonly startedAt: UnixMs;
   /** When the program is known to have run before. */
   readonly aliveAt: UnixMs | undefined;
 }
 
-/** How a run has ended. A refused read is off, and does not fail. */
+/** How a run ended. A refused read is off, and does not fail. */
 export interface Ended {
   readonly failure: Error | undefined;
   readonly isRefused: boolean;
@@ -47,8 +47,8 @@ export interface Round {
 }
 
 /**
- * Runs the reads that are due, in their order. The time at which the round began counts as the time of all attempts. If the
- * signal aborts, the round contains the runs that ended before.
+ * Runs the due reads in their order. All attempts have the time at which the round began. If the signal aborts, the round contains the
+ * runs that ended before.
  */
 export async function runRound(source: Source, current: Entry, context: RoundContext): Promise<Round> {
   const { clock, scheduleOf, isPaceKnown, signal } = context;
@@ -59,7 +59,7 @@ export async function runRound(source: Source, current: Entry, context: RoundCon
   let entry = current;
   for (const read of source.reads) {
     if (signal.aborted) break;
-    // What the reads before it found, and took of the budget, decides whether it is due and permitted.
+    // Earlier reads of the round, and their use of the budget, decide whether this read is due and permitted.
     const { reads, leftOut } = scheduleOf(entry, begun.at);
     const schedule = reads.find((one) => one.read === read);
     if (!schedule || schedule.mayRunAt > begun.at) continue;
@@ -86,7 +86,7 @@ async function run(
   { read, pace, timing }: ReadSchedule,
 ): Promise<Ran | undefined> {
   const attempt = attemptOf(before, read);
-  // A read may run at the pace of a late read beside it. If the last attempt is longer ago, the program slept or might not ask.
+  // A read may run at the pace of a late read beside it. A longer gap means that the program slept or was not allowed to ask.
   const longestMs = Math.max(timing.intervalMs, ...pace.beside.map((name) => timing.of(name) ?? 0));
   const events: SourceEvent[] = [];
   const noted = notedApi(api, read, before, inputs, events);
@@ -135,14 +135,14 @@ async function run(
   return { entry: { ...before, value, reads, refusals: noted.refusals() }, failure, isRefused: isOff, events };
 }
 
-/** From the last sign of life of the process before. A reload or a takeover is no start: this process ran before that sign. */
+/** Since the last sign of life of the process before. A reload or a takeover is no start: this process ran before that sign. */
 function stopBefore({ reads }: Entry, { tried, startedAt, aliveAt = 0 }: RoundContext): ReadContext['stop'] {
   const attempts = Object.values(reads).flatMap(({ lastAttemptAt }) => lastAttemptAt ?? []);
   const from = Math.max(aliveAt, ...attempts);
   return tried.size > 0 || attempts.length === 0 || from >= startedAt ? undefined : { from, to: startedAt };
 }
 
-/** The service as one run uses it. Counts the requests, and notes the refusals of optional parts and the ages of the answers. */
+/** The service as one run uses it. Counts requests, and notes refusals of optional parts and the ages of responses. */
 function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, events: SourceEvent[]) {
   const { endpoints } = read;
   const [first] = endpoints;
@@ -150,7 +150,7 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
   let [requests, refusals, isFound] = [0, before.refusals, false];
   let freshness: Freshness = {};
 
-  /** Whether the part is not requested now. A day after its last attempt, a refused part is requested again. */
+  /** Whether the part is off now. A refused part is requested again a day after its last attempt. */
   function isOffNow(part: Part | undefined): boolean {
     return refusedUntil(refusals, part, api.now()) > api.now();
   }
@@ -163,7 +163,7 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     if (!wasRefused && isRefused(refusals, part)) events.push({ type: PART_REFUSED, part, err: error.message });
   }
 
-  /** Whether the first endpoint is one of v1 that found nothing. An optional part is refused instead. */
+  /** Whether the first endpoint is one of v1 and found nothing. An optional part counts as refused instead. */
   function isNotFound(failure: unknown): boolean {
     const { part, body } = ENDPOINTS[first];
     return isFailure(failure, 'not_found') && failure.endpoint === first && !part && !body && !isFound;
@@ -173,7 +173,7 @@ function notedApi(api: Api, read: Read<unknown>, before: Entry, inputs: Inputs, 
     ...api,
     async request(request, signal) {
       requests += 1;
-      // A part of another source is that source's to note.
+      // The other source notes its own parts.
       const { endpoint } = request;
       const part = endpoints.includes(endpoint) ? partOf(endpoint) : undefined;
       try {

@@ -19,19 +19,18 @@ export interface SchedulerDependencies {
   readonly log: Logger;
   readonly budgetView: () => BudgetView;
   /**
-   * Whether any limit is known and the key is accepted. Until then one round runs at a time, so that a nearly used up
-   * quota is not spent.
+   * Whether any limit is known and the key works. Until then one round runs at a time, to save a quota that is nearly used up.
    */
   readonly limitsKnown: () => boolean;
-  /** When the process before this one is known to have run. Undefined: not known. */
+  /** When the process before this one last ran. Undefined if unknown. */
   readonly aliveAt?: () => UnixMs | undefined;
-  /** Called often with how each source runs, once the limits and the cost of each source are known. */
+  /** Called often, once the limits and the cost of each source are known. */
   readonly onSchedules: (schedules: ReadonlyMap<Source, Schedule>) => void;
-  /** Called once with each event, after the value that contains it was saved. */
+  /** Called once per event, after its value was saved. */
   readonly onEvent: (source: Source, event: SourceEvent) => void;
-  /** Called for each read of a round after its result was saved and is shown, or could not be saved. */
+  /** Called for each read of a round, once its result is saved and shown, or saving has failed. */
   readonly onRun: (source: Source, read: Read<unknown>, ended: Ended) => void;
-  /** Called when what is shown of a source changes. */
+  /** Called when the shown value of a source changes. */
   readonly onChange: (source: Source) => void;
 }
 
@@ -40,13 +39,13 @@ interface Task extends KnownSource {
   source: Source;
   saved: Entry;
   current: Entry;
-  /** The events in `current` that are not in `saved`, in the order in which they were found. */
+  /** The events in `current` that are not in `saved`, in order. */
   unsaved: readonly SourceEvent[];
   /** The work in progress, possibly with the settings from before a reload. */
   work: Promise<void> | undefined;
   /** Ends the round in progress. Once aborted, no round of this source starts before `adopt`. */
   readonly stop: AbortController;
-  /** When each read last began, if it has run since the start, the last reload or a takeover. */
+  /** When each read last began since the start, the last reload or a takeover. */
   tried: Map<string, MonotonicMs>;
   /** When the process started, or a reload added the source. */
   readonly startedAt: UnixMs;
@@ -54,11 +53,11 @@ interface Task extends KnownSource {
   rounds: number;
 }
 
-/** The loop runs at least this often, so that a step of the clock is noticed. */
+/** The loop runs at least this often, to notice a step of the clock. */
 const MAX_NAP_MS = 15_000;
-/** If the loop has not run for so long, it has stopped. */
+/** After so long without a run, the loop has stopped. */
 export const DEAD_AFTER_MS = MS_PER_MINUTE;
-/** The longest time that a read which is due and permitted may wait for others. */
+/** How long a due and permitted read may wait for others. */
 const OVERDUE_MS = 5 * MS_PER_MINUTE;
 const SAVE_RETRY_MS = 15_000;
 const EMPTY_ROUND_MS = 1_000;
@@ -74,7 +73,7 @@ export class Scheduler {
   #heartbeatAt: MonotonicMs = Number.NEGATIVE_INFINITY;
   /** Whether a read has ended since the start or the last reload. */
   #hasRun = false;
-  /** The sources that wait for the quota. */
+  /** Sources paused for the quota. */
   #waiting: ReadonlySet<Source> = new Set();
   readonly #nap = new Nap();
 
@@ -91,7 +90,7 @@ export class Scheduler {
     return late && now - late[1] > OVERDUE_MS ? `${late[0].source.name} is overdue` : undefined;
   }
 
-  /** What is shown of the configured sources, by source id. */
+  /** The shown entries of the configured sources, by source id. */
   entries(): ReadonlyMap<string, Entry> {
     return new Map(this.#tasks.map(({ source, saved }) => [sourceId(source), saved]));
   }
@@ -100,7 +99,7 @@ export class Scheduler {
     return this.#tasks;
   }
 
-  /** Continues with an entry that another process has written. The result of a round that still ends here is not saved. */
+  /** Continues with the entry of another process. Does not save the result of a round that still ends here. */
   show(source: Source, entry: Entry = emptyEntry(source)): void {
     const task = this.#tasks.find((one) => one.source === source);
     if (!task) return;
@@ -116,8 +115,8 @@ export class Scheduler {
   }
 
   /**
-   * Continues with exactly these sources, and requests refused parts again. A source that was not interrupted keeps its
-   * entry, and its round in progress ends with the old settings. The others start with the given entry.
+   * Continues with exactly these sources, and requests refused parts again. A source that was not interrupted keeps its entry, and its
+   * round in progress ends with the old settings. Other sources start with the given entry.
    */
   adopt(sources: readonly Source[], entries: ReadonlyMap<string, Entry>): void {
     const before = new Map(this.#tasks.map((task) => [sourceId(task.source), task]));
@@ -151,7 +150,7 @@ export class Scheduler {
     await Promise.all(this.#running);
   }
 
-  /** Starts the rounds that are due and returns when the next one will be. */
+  /** Starts the due rounds and returns when the next one is due. */
   #startDue(signal: AbortSignal): UnixMs {
     const time = this.#deps.heldTime.time();
     const { now } = time;
@@ -160,10 +159,10 @@ export class Scheduler {
     for (const task of this.#tasks) {
       if (task.running || task.stop.signal.aborted) continue;
       const { reads, leftOut } = valueFor(schedules, task.source);
-      // A source of which all reads are left out has no round that saves this.
+      // A source whose reads are all left out has no round that saves this.
       if (this.#deps.limitsKnown()) task.current = withLeftOut(task.current, leftOut);
       const nextRoundAt = Math.min(...reads.map((read) => read.nextAttemptAt));
-      // Rounds run side by side once the limits are known, or if the first round has not found them.
+      // Rounds run in parallel once the limits are known, or if the first round did not find them.
       const mayStart = this.#running.size === 0 || this.#hasRun || this.#deps.limitsKnown();
       if (nextRoundAt > now) next = Math.min(next, nextRoundAt);
       else if (mayStart) {
@@ -180,7 +179,7 @@ export class Scheduler {
 
   #report(schedules: ReadonlyMap<Source, Schedule>): void {
     const waiting = new Set([...schedules].filter(([, { first }]) => first.wait).map(([source]) => source));
-    // A wait changes the pace, and with it the staleness.
+    // A wait changes the pace, and so the time at which values become stale.
     for (const source of schedules.keys()) {
       if (waiting.has(source) !== this.#waiting.has(source)) this.#deps.onChange(source);
     }
@@ -193,7 +192,7 @@ export class Scheduler {
     if (this.#deps.limitsKnown() && !isMeasuring) this.#deps.onSchedules(schedules);
   }
 
-  /** Starts work during which no round of the source starts. */
+  /** Starts work. No round of the source starts meanwhile. */
   #startWork(task: Task, start: () => Promise<void>): void {
     const work = start().finally(() => {
       if (task.work === work) task.work = undefined;
@@ -204,11 +203,11 @@ export class Scheduler {
     this.#running.add(work);
   }
 
-  /** Runs the reads that are due, and saves what they found once. */
+  /** Runs the due reads, and saves their results once. */
   async #round(task: Task, signal: AbortSignal): Promise<void> {
     const { clock, api, limitsKnown, aliveAt, onRun } = this.#deps;
     const { source, tried, startedAt } = task;
-    // A reload in the middle of the round changes neither its reads nor their paces.
+    // A reload during the round changes neither its reads nor their paces.
     const known = this.#tasks.map(({ source, current }) => ({ source, current }));
     const paces = pacesOf(known, this.#deps.budgetView(), clock.now());
     const scheduleOf = (current: Entry, now: UnixMs): Schedule => {
@@ -231,7 +230,7 @@ export class Scheduler {
       startedAt,
       aliveAt: aliveAt?.(),
     });
-    // Nothing was due after all, because the clock was set back meanwhile. The loop must not spin.
+    // Nothing was due, because the clock was set back meanwhile. The loop must not spin.
     if (round.runs.length === 0) return clock.sleep(EMPTY_ROUND_MS, stop).catch(() => undefined);
     this.#hasRun = true;
     for (const { read } of round.runs) tried.set(read.name, beganAt);
@@ -244,9 +243,8 @@ export class Scheduler {
   }
 
   /**
-   * Nothing is shown before it is saved, because a counter could step back after a restart. Events are passed on after the
-   * save: after a kill before the save, the next runs find them again. A kill after the save and before the log lines loses
-   * these lines, never what the events count.
+   * Shows nothing before the save, because a counter could step back after a restart. Passes events on after the save: after a kill
+   * before the save, the next runs find them again. A kill after the save and before the log lines loses these lines, never the counts.
    */
   async #persist(task: Task, signal: AbortSignal): Promise<void> {
     const { store, log, onChange, onEvent, clock } = this.#deps;

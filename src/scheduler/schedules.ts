@@ -10,23 +10,23 @@ import { type BudgetView, type PlannedSource, pacesOf, type ReadPace } from './p
 /** How a read runs now. */
 export interface ReadSchedule {
   readonly read: Read<unknown>;
-  /** The bucket in which its requests count, as far as known. */
+  /** The bucket in which its requests count. */
   readonly bucket: string;
-  /** The pace that the budget allows. In a wait for the quota that of the last attempt, in a refusal the configured one. */
+  /** The pace that the budget allows. During a pause for the quota that of the last attempt, during a refusal the configured one. */
   readonly pace: ReadPace;
   readonly timing: Timing;
-  /** When the next attempt is due and permitted. Infinity: only after a new key or a restart, or nothing is left to read. */
+  /** When the next attempt is due and permitted. Infinity if only after a new key or a restart, or with nothing left to read. */
   readonly nextAttemptAt: UnixMs;
-  /** The same for a round in progress, in which the read does not wait for the first read. */
+  /** The same during a round, in which the read does not wait for the first read. */
   readonly mayRunAt: UnixMs;
   readonly wait?: QuotaWait | undefined;
 }
 
 /** How a source runs now. */
 export interface Schedule {
-  /** The reads that the budget does not leave out, in order. */
+  /** The reads that the budget allows, in order. */
   readonly reads: readonly ReadSchedule[];
-  /** The first of them that the service does not refuse. If it refuses all of them, the first. */
+  /** The first one that the service does not refuse, or simply the first if it refuses all. */
   readonly first: ReadSchedule;
   /** The late reads that the budget leaves out. */
   readonly leftOut: readonly string[];
@@ -40,7 +40,7 @@ export interface QuotaWait {
 
 /** A source as the scheduler knows it. */
 export interface KnownSource extends PlannedSource {
-  /** The entry that was saved last, which is shown. `current` is newer while it cannot be saved. */
+  /** The last saved entry, which is shown. `current` is newer while saving fails. */
   readonly saved: Entry;
   /** Whether a round, or saving its result, is in progress. */
   readonly running: boolean;
@@ -61,7 +61,7 @@ export function schedulesOf(
   );
 }
 
-/** Without this tolerance, rounding would make a share of exactly one run too small at one time and enough at the next. */
+/** Without this tolerance, rounding would make a share of exactly one run too small now and then. */
 const ROUNDING = 1e-6;
 
 const NEVER: Due = { at: Number.POSITIVE_INFINITY, isTick: false };
@@ -71,15 +71,15 @@ interface Allowance {
   readonly read: Read<unknown>;
   readonly bucket: string;
   readonly quota: Quota;
-  /** Whether the share of the source on this bucket is less than one run, from the last one to the end of the quota. */
+  /** Whether the source's share of this bucket is less than one run, from the last run to the end of the quota. */
   readonly isShareTooSmall: boolean;
   /** When the quota permits the next run. */
   readonly quotaAt: UnixMs;
-  /** Undefined: the budget leaves the read out, or the service refuses it. */
+  /** Undefined if the budget leaves the read out, or the service refuses it. */
   readonly planned: ReadPace | undefined;
 }
 
-/** How one source runs now, if this is its entry and its reads have these paces. */
+/** How one source runs now, with this entry and these paces. */
 function scheduleOf(
   source: Source,
   entry: Entry,
@@ -90,12 +90,12 @@ function scheduleOf(
 ): Schedule {
   const { now } = time;
   const all = source.reads.map((read) => allowanceOf(source, read, entry, planned, budgetView, now));
-  // An exhausted quota makes every share 0. Until the reset, the same reads are left out as before.
+  // A used-up quota makes every share 0. Until the reset, leave out the same reads as before.
   const leftOut = all.filter(({ read, isShareTooSmall }) => {
     if (!mayBeLeftOut(read) || isOff(entry, read)) return false;
     return isShareTooSmall ? entry.leftOut.includes(read.name) : !planned.has(read.name);
   });
-  // A source always has a first read. If the budget leaves out all of them, that one is never due.
+  // A source always has a first read. If the budget leaves out all reads, the first is never due.
   const shown = leftOut.length < all.length ? all.filter((one) => !leftOut.includes(one)) : all.slice(0, 1);
   const paced = shown.map((one) => {
     const isIdle = leftOut.includes(one);
@@ -112,7 +112,7 @@ function scheduleOf(
     if (isOn) firstAt ??= at;
     const permittedAt = Math.max(keyAt, one.quotaAt);
     const [mayRunAt, nextAttemptAt] = [Math.max(due.at, permittedAt), Math.max(at, permittedAt)];
-    // The quota alone keeps a read that is on from its planned pace. A wait for the key is not one for the quota.
+    // Only the quota keeps an enabled read from its planned pace. A wait for the key is no wait for the quota.
     const isWait = isOn && pace !== one.planned && keyAt <= now && nextAttemptAt > (at || now) + pace.intervalMs;
     const wait = isWait ? { until: nextAttemptAt, limit: one.quota.limit } : undefined;
     return { read, bucket, pace, timing, mayRunAt, nextAttemptAt, wait };
@@ -126,9 +126,9 @@ function mayBeLeftOut({ slowestMs, spare = 1 }: Read<unknown>): boolean {
 }
 
 /**
- * If the operator asks whether the plan is still the same, the first read of each bucket that is not paused and has
- * something to read is due at once: this takes the fewest requests.
- * @param asked The buckets whose first read is found. That of this read may be added.
+ * If the operator asks whether the plan has changed, the first read of each bucket that is not paused and has something to read is due at
+ * once: this takes the fewest requests.
+ * @param asked The buckets whose first read is found. May get the bucket of this read.
  */
 function ifAsked(due: Due, { read, bucket, quota }: Allowance, entry: Entry, asked: Set<string>, now: UnixMs): Due {
   const { lastAttemptAt = 0, pausedUntil = 0 } = attemptOf(entry, read);
@@ -139,8 +139,8 @@ function ifAsked(due: Due, { read, bucket, quota }: Allowance, entry: Entry, ask
 }
 
 /**
- * A run waits for the reset if the share of its source is less than one run. It also waits if less is left than a run
- * takes, because it would fail in the middle.
+ * A run waits for the reset if the share of its source is less than one run, or if less is left than a run takes, because it would fail in
+ * the middle.
  */
 function allowanceOf(
   source: Source,
@@ -155,7 +155,7 @@ function allowanceOf(
   const siblings = source.reads.filter((one) => budgetView.bucketOf(source, one) === bucket);
   const planned = siblings.flatMap((one) => {
     const { lastAttemptAt = now, intervalMs = 0 } = attemptOf(entry, one);
-    // A daily read is due on the last day too, of which a little less than a day is left.
+    // A daily read is due on the last day too, which has a little less than a day left.
     const earnedMs = Math.max(0, Math.min(now - lastAttemptAt, intervalMs));
     const pace = paces.get(one.name);
     return pace ? [{ ...pace, shareMs: (earnedMs + quota.end - now) * (1 + ROUNDING) }] : [];
@@ -167,7 +167,7 @@ function allowanceOf(
   return { read, bucket, quota, isShareTooSmall, quotaAt, planned: paces.get(read.name) };
 }
 
-/** The planned pace. While the quota delays the read by more than an interval, the last one; in a refusal, that configured. */
+/** The planned pace; the last one while the quota delays the read by more than an interval; the configured one during a refusal. */
 function paceOf({ read, planned, isShareTooSmall, quotaAt }: Allowance, entry: Entry, now: UnixMs): ReadPace {
   if (planned && !isShareTooSmall && quotaAt <= now + planned.intervalMs) return planned;
   const last: Partial<Attempt> = isOff(entry, read) ? {} : attemptOf(entry, read);
@@ -175,7 +175,7 @@ function paceOf({ read, planned, isShareTooSmall, quotaAt }: Allowance, entry: E
   return { intervalMs, isStretched, beside: [], requestsPerDay: 0 };
 }
 
-/** A read that is due by its tick waits this much of its interval for the first read, to run in one round with it. */
+/** A read due by its tick waits this part of its interval for the first read, to run in the same round. */
 const WAITS_FOR_FIRST = 1 / 8;
 
 function inStep(at: UnixMs, firstAt: UnixMs | undefined, { intervalMs }: ReadPace): UnixMs {
@@ -186,7 +186,7 @@ function inStep(at: UnixMs, firstAt: UnixMs | undefined, { intervalMs }: ReadPac
 export interface SourceView extends Schedule {
   readonly source: Source;
   readonly entry: Entry;
-  /** The timing with which its values are shown. Its intervals are those of the last attempts, if these were longer. */
+  /** The timing for showing its values: the intervals of the last attempts, if these were longer. */
   readonly timing: Timing;
   readonly inputs: Inputs;
   readonly running: boolean;
@@ -216,7 +216,7 @@ function shownPace({ read, pace }: ReadSchedule, entry: Entry): [string, ReadPac
   return [read.name, { ...pace, intervalMs: Math.max(pace.intervalMs, intervalMs) }];
 }
 
-/** What the saved values of all sources of its chain give to a source, and the keys that other chains know. */
+/** What a source gets from the saved values of its chain's sources, and the keys that other chains know. */
 export function inputsFor({ chain }: Source, sources: readonly Pick<KnownSource, 'source' | 'saved'>[]): Inputs {
   const given = Map.groupBy(sources, ({ source }) => source.chain);
   const givenBy = (all: typeof sources = []) => all.map(({ source, saved }) => source.more?.gives?.(saved.value) ?? {});
@@ -230,7 +230,7 @@ export function lastOf({ entry, first }: Pick<SourceView, 'entry' | 'first'>): A
   return attemptOf(entry, first.read);
 }
 
-/** When the last success of the first read that is on and was attempted ended. Undefined if there is none. */
+/** When the last success ended, of the first read that is on and was attempted. Undefined without one. */
 export function lastSuccessAt(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): UnixMs | undefined {
   return attemptsOn(view).find(({ lastAttemptAt }) => lastAttemptAt !== undefined)?.lastSuccessAt;
 }
@@ -245,7 +245,7 @@ export function failuresOf(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>
   return attemptsOn(view).filter(({ failuresInARow }) => failuresInARow > 0);
 }
 
-/** How old the newest data were at the last answer, if that is more than honest, otherwise 0; the oldest of the reads. */
+/** The age of the newest data at the last response, if more than usual, otherwise 0. The oldest of the reads. */
 export function behindOf(view: Pick<SourceView, 'entry' | 'reads' | 'leftOut'>): Milliseconds | undefined {
   const ages = attemptsOn(view).flatMap(({ behindMs }) => behindMs ?? []);
   return ages.length > 0 ? Math.max(...ages) : undefined;
@@ -256,7 +256,7 @@ function attemptsOn({ entry, reads, leftOut }: Pick<SourceView, 'entry' | 'reads
   return on.map(({ read }) => attemptOf(entry, read));
 }
 
-/** Whether each source was attempted, in this process or an earlier one, or may not be attempted yet. */
+/** Whether each source was attempted, in this process or before, or may not be attempted yet. */
 export function isReady(views: readonly SourceView[], now: UnixMs): boolean {
   return views.every(
     (view) => lastOf(view).lastAttemptAt !== undefined || (!view.running && view.first.nextAttemptAt > now),

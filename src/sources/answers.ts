@@ -6,7 +6,7 @@ import { CLOCK_AHEAD_MS } from '../toolkit/lib/clock.ts';
 import { MS_PER_HOUR } from '../toolkit/lib/duration.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** How long something is tried that fails by itself, in time in which the program runs and may ask. Then it is given up. */
+/** How long to try what fails by itself, counting only time in which the program runs and may ask. */
 export const GIVE_UP_AFTER_MS = MS_PER_HOUR;
 
 /** The result, or the failure. @throws when the run is aborted */
@@ -22,7 +22,7 @@ export async function attempt<T>(
   }
 }
 
-/** The seats of a period. Undefined: the service does not know the members yet. @throws RequestFailed */
+/** The seats of a period. Undefined if the service does not have the members yet. @throws RequestFailed */
 export async function readSeats(
   api: Api,
   chain: Chain,
@@ -34,13 +34,13 @@ export async function readSeats(
   return data?.period === period && data.validators?.length ? data.validators : undefined;
 }
 
-/** @throws RequestFailed if the epoch of an answer is in the future */
+/** @throws RequestFailed if the epoch of a response is in the future */
 export function expectPastEpoch(endpoint: Endpoint, chain: Chain, epoch: number, now: UnixMs): void {
   if (epoch <= epochAt(chain, now + CLOCK_AHEAD_MS)) return;
   throw new RequestFailed(endpoint, 'invalid_body', `epoch ${epoch} is in the future`);
 }
 
-/** Whether the failure may concern only this request. Otherwise the service is away, or refuses all requests. */
+/** Whether the failure may concern only this request. Otherwise the service is down, or refuses all requests. */
 export function isRequestSpecific(failure: Error): boolean {
   if (!(failure instanceof RequestFailed)) return false;
   return !isFailure(failure, 'network', 'rate_limited', 'revoked', 'unauthorized', 'forbidden');

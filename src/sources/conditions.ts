@@ -1,9 +1,7 @@
 import { listed, plural } from '../toolkit/lib/words.ts';
 import { type Notice, notice, type Tone } from './content.ts';
 
-/**
- * The numbers `beaconchain:threshold:*` of the rule files in deploy/prometheus for these notices. A test compares both.
- */
+/** `beaconchain:threshold:*` of the rules in deploy/prometheus. A test compares both. */
 export const THRESHOLDS = {
   machine_offline_seconds: 600,
   silent_together_seconds: 86_400,
@@ -18,7 +16,7 @@ const TONES = { critical: 'bad', warning: 'warning', info: 'neutral' } as const 
 
 interface Condition {
   readonly severity: keyof typeof TONES;
-  /** What is wrong, and the rest of the text: the names to which it applies and what to do. */
+  /** What is wrong, and the rest of the text: who is affected and what to do. */
   readonly says: (who: readonly (string | number)[], detail: string) => readonly [what: string, rest: string];
 }
 
@@ -28,7 +26,7 @@ function condition(severity: Condition['severity'], says: Condition['says']): Co
 
 /** Applies when a value compares like this, with the operators of PromQL. */
 interface MachineCondition<V> extends Condition {
-  /** Its name. It is in seconds or slots, a share or a count; a boolean is 0 or 1. */
+  /** Its name. The value is in seconds or slots, a share or a count; a boolean is 0 or 1. */
   readonly value: V;
   readonly is: '<' | '==' | '>';
   readonly than: number | keyof typeof THRESHOLDS;
@@ -57,8 +55,8 @@ function watched(severity: Condition['severity'], words: string): Condition {
 }
 
 /**
- * The problems of a machine, the worst first. Named like the alerts. The page compares the records of a machine, and
- * the dashboards its families. A test holds the rules to the same comparisons.
+ * The problems of a machine, the worst first, named like the alerts. The page compares records, the dashboards compare families. A test
+ * holds the rules to the same comparisons.
  */
 export const MACHINE_CONDITIONS = {
   BeaconchainMachineOffline: machines('critical', ['silence', '>', 'machine_offline_seconds'], 'silent'),
@@ -96,13 +94,10 @@ export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export type MachineValue = (typeof MACHINE_CONDITIONS)[MachineAlert]['value'];
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 
-/**
- * The alerts for which the page has a notice, the most urgent first. An alert fires after some minutes; the page shows the notice
- * immediately.
- */
+/** The alerts with a notice on the page, the most urgent first. An alert fires after some minutes, the notice appears at once. */
 export const CONDITIONS = {
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
-  // One that switches to compounding is no trouble: the page says it in a notice of its own.
+  // A switch to compounding is no problem: the page has a separate notice.
   BeaconchainCredentialsChanged: condition('critical', (validators, chain) => [
     `${plural(validators.length, 'validator')} got a withdrawal address on ${chain}`,
     `: ${listed(validators)}. If you did not sign this, somebody has your mnemonic.`,
@@ -130,7 +125,7 @@ export const CONDITIONS = {
     `The service revoked access ${ago}`,
     `: the trial is over or the subscription was cancelled. Set another key, or renew the plan: a restart or reload from ${from} on asks again.`,
   ]),
-  // The page knows only the failures since the last success, so it reports the first one.
+  // The page knows only the failures since the last success, so it shows one from the first failure on.
   BeaconchainSourceFailing: condition('warning', (names, all) => [
     `${names.length} of ${all} failing`,
     `: ${names.join(', ')}.`,
@@ -140,7 +135,7 @@ export const CONDITIONS = {
     '. The exporter asks again after a day, a reload or a restart. Choose a plan that includes it, or switch it off.',
   ]),
   BeaconchainServiceBehind: condition('warning', (names, age) => [
-    `The service is behind: answers come, and they are ${age} old`,
+    `The service is behind: its data are ${age} old`,
     `: ${names.join(', ')}. What is too old is withdrawn. Only the service can repair it.`,
   ]),
   BeaconchainSourceStale: condition('warning', (names) => [
@@ -161,7 +156,7 @@ export const CONDITIONS = {
   ]),
   BeaconchainClockWrong: condition('warning', (_, detail) => [
     `The exporter's clock is ${detail}`,
-    ". Ages follow the service's clock, unless it is over a day off or its answers contradict it. Set up NTP on the exporter's host.",
+    ". Ages follow the service's clock, unless that is over a day off or contradicts itself. Set up NTP on the exporter's host.",
   ]),
   BeaconchainBudgetStretched: condition('info', (changes) => [
     'The budget does not allow the configured intervals',

@@ -5,9 +5,9 @@ import { absolute, count, relative } from '../toolkit/lib/words.ts';
 /** The content of the status page about one source, apart from its attempts. */
 export interface Summary {
   readonly notices?: readonly Notice[];
-  /** How many of the reader's own are well. The headline adds them up over all chains. */
+  /** How many of the user's own are well. The headline adds them up over all chains. */
   readonly tally?: Record<'well' | 'known' | 'unknown', number> & { readonly noun: 'validator' | 'machine' };
-  /** About the groups, joined over all sources. The last one can be about all that is in none. */
+  /** About the groups, joined over all sources. The last entry can be about what is in no group. */
   readonly groups?: readonly { readonly group: string | undefined; readonly facts: Facts }[];
   /** Tables with the same title are joined over all chains. */
   readonly tables?: readonly Table[];
@@ -32,19 +32,19 @@ export function notice(tone: Tone, what: string, rest = ''): Notice {
   return { tone, what, text: `${what}${rest}` };
 }
 
-/** The value of a fact before the first answer. */
+/** The value of a fact before the first response. */
 export const NOT_KNOWN = 'not known yet';
 
 export interface Table {
   readonly title: string;
   /** The first column heads the rows. */
   readonly columns: readonly string[];
-  /** Generated on demand: a page is rendered in slices, and shows only so many. */
+  /** Generated on demand, because the page renders in slices and shows only some. */
   readonly rows: Iterable<Row>;
   readonly size: number;
   /** How many rows are shown before the rest folds. 0: the whole table folds. */
   readonly shown?: number;
-  /** The table in a few words, if it folds. Default: its size. */
+  /** A few words for the folded table. Default: its size. */
   readonly brief?: string;
   /** Shown instead of rows. */
   readonly empty: string;
@@ -67,12 +67,12 @@ export function time(at: UnixMs | undefined, now: UnixMs): Cell {
   return html`${relative(at, now)}${utc === undefined ? '' : html` <small class="at">${utc}</small>`}`;
 }
 
-/** `href` must be our own: escaping does not make a foreign URL safe, which may begin with `javascript:`. */
+/** `href` must be our own: a foreign URL may begin with `javascript:`, and escaping does not make that safe. */
 export function link(text: string, href: string): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
-/** How a slot or a validator is shown. A simulated one has no page in the explorer, or the page of another one: only its text. */
+/** Shows a slot or a validator, with a link unless it is simulated: the explorer has no page for it, or that of another. */
 export type Linked = (text: string, href: string) => Cell;
 
 /** Small print next to something. */
@@ -86,7 +86,7 @@ export function lines(...all: readonly Cell[]): Html {
 
 const BREAK = html`<br>`;
 
-/** The first of `all` in a row, and how many others there are. */
+/** The first of `all`, and the number of the others. */
 export function someOf(shown: readonly Cell[], all: number): Html {
   const more = all - shown.length;
   return html`${joined(shown, ', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;

@@ -15,19 +15,19 @@ export const VOTES = ['head', 'source', 'target'] as const;
 const OUTCOMES = ['assigned', 'missed', 'done'] as const;
 
 const NonNegative = z.number().nonnegative();
-/** An outcome is absent unless it is known of all validators. */
+/** An outcome is absent unless known for all validators. */
 const Outcomes = z.partialRecord(z.enum(OUTCOMES), NonNegative);
 
 /** What some validators, or all of a chain, did in the last 24 hours. Persisted. */
 export const Performance = z.object({
   duties: z.object({ attestation: Outcomes, proposal: Outcomes, sync_committee: Outcomes }),
-  /** From 0 to 1. Absent if no validator had the duty, or the service computes something else. */
+  /** From 0 to 1. Absent if no validator had the duty, or the value is outside. */
   scores: z.partialRecord(z.enum(SCORES), z.number()),
-  /** How many votes were correct. Absent unless this is known of all validators. */
+  /** Correct votes. Absent unless known for all validators. */
   votes: z.partialRecord(z.enum(VOTES), NonNegative),
   /** The mean of the included attestations, in slots beyond the next one. */
   inclusionDelay: NonNegative.exactOptional(),
-  /** The same without the slots that had no block: their lateness is not the validator's. */
+  /** The same without slots that had no block, whose delay is not the validator's. */
   ownDelay: NonNegative.exactOptional(),
 });
 export type Performance = z.infer<typeof Performance>;
@@ -35,7 +35,7 @@ export type Performance = z.infer<typeof Performance>;
 type Answer = PerformanceAnswer['data'];
 
 export function performanceOf(answers: readonly Answer[]): Performance {
-  // Where the service has none of the validators, no duty was assigned.
+  // If the service has none of the validators, no duty was assigned.
   const sums = (duty: Duty): z.infer<typeof Outcomes> =>
     present(OUTCOMES.map((outcome) => [outcome, answers.length === 0 ? 0 : total(answers, duty, outcome)] as const));
   const attesting = answers.filter(({ duties }) => duties.attestation.assigned !== 0);
@@ -58,7 +58,7 @@ function total(answers: readonly Answer[], duty: Duty, outcome: (typeof OUTCOMES
   return sumOfAll(answers.map(({ duties }) => duties[duty][outcome]));
 }
 
-/** The mean, weighted by the duties of each answer. A score outside 0 to 1 is none: so the service marks a duty that nobody had. */
+/** The mean, weighted by the duties of each response. A score outside 0 to 1 is no score: the service marks so a duty that nobody had. */
 function scoreOf(answers: readonly Answer[], score: (typeof SCORES)[number]): number | undefined {
   const about: readonly Duty[] = score === 'total' ? DUTIES : [score];
   return meanOf(
@@ -75,7 +75,7 @@ function present<K extends string>(values: readonly (readonly [K, number | undef
   return Object.fromEntries(known) as { [key in K]?: number };
 }
 
-/** One row of the table on the status page that compares you with the network. No table without an attestation. */
+/** One row of the table that compares you with the network. Empty without an attestation. */
 export function attestationTable(
   chain: Chain,
   who: string,
@@ -106,7 +106,7 @@ export function performanceFamilies(
   return [
     family(
       `${prefix}_score_ratio`,
-      `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without such a duty (data.beaconscore)`,
+      `BeaconScore of ${whose} over the last 24 hours, 1 = 100 %; absent without a duty (data.beaconscore)`,
       each(({ scores }, labels) => by('duty', scores, labels)),
     ),
     family(
@@ -121,12 +121,12 @@ export function performanceFamilies(
     ),
     family(
       `${prefix}_inclusion_delay_slots`,
-      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots beyond the next one: 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
+      `Mean inclusion delay of attestations of ${whose} in the last 24 hours, in slots; 0 is the best (data.duties.attestation.avg_inclusion_delay)`,
       each(({ inclusionDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
     family(
       `${prefix}_inclusion_delay_excluding_missed_slots`,
-      `Mean inclusion delay of the attestations of ${whose} in the last 24 hours, in slots, without slots that had no block: their own lateness (data.duties.attestation.avg_inclusion_delay_excluding_missed_slots)`,
+      `Mean inclusion delay of attestations of ${whose} in the last 24 hours, in slots, without slots that had no block (data.duties.attestation.avg_inclusion_delay_excluding_missed_slots)`,
       each(({ ownDelay: value }, labels) => (value === undefined ? [] : [{ labels, value }])),
     ),
   ];

@@ -2,8 +2,8 @@ import type { Chain } from '../facts/chain.ts';
 import type { Family, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 
-/** In HELP of what is known from documents alone. */
-export const UNPROVEN = 'Unproven: no recorded answer of the service shows it';
+/** For HELP of what only documents show. */
+export const UNPROVEN = 'Unproven: no recorded response of the service shows it';
 
 /** A counter if its name ends in `_total`, otherwise a gauge. */
 export function family(name: string, help: string, samples: readonly Sample[]): Family {
@@ -11,7 +11,7 @@ export function family(name: string, help: string, samples: readonly Sample[]): 
   return { name: `beaconchain_${name}`, type, help: `${help}.`, samples };
 }
 
-/** One sample of a chain, or none if the value is not known. @param until When it has to be computed again */
+/** One sample of a chain, or none if the value is unknown. @param until When to compute the sample again */
 export function sample(chain: Chain, value: number | null | undefined, labels: Labels = {}, until?: UnixMs): Sample[] {
   return value == null ? [] : [{ labels: { chain, ...labels }, value, ...(until !== undefined && { until }) }];
 }

@@ -30,7 +30,7 @@ import { safetyQuestion } from './validators/safety.ts';
 /** The sections of the config file, in the order of config.example.yaml. */
 const SECTIONS = { machines, groups, validators, daily_returns, slashings, sync_committee, network };
 
-/** The config file. Durations come out in milliseconds. */
+/** The config file, with durations in milliseconds. */
 export const ConfigFile = optional(
   fileOf(SECTIONS).transform(({ daily_returns, sync_committee, validators, groups, ...others }) => {
     const chains = others.chains.map(({ name }) => name);
@@ -49,7 +49,7 @@ export const ConfigFile = optional(
   }),
 );
 
-/** The configuration of the daemon. Does not contain the key, so it may be logged. */
+/** The configuration of the daemon. Has no key, so it may be logged. */
 export type Config = z.output<typeof ConfigFile>;
 export type LoadedConfig = Loaded<Config>;
 
@@ -60,7 +60,7 @@ export function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 type Create = (config: Config, chains: readonly Chain[]) => Source[];
 
-/** The enabled sources of each name, in the order in which they are shown. */
+/** The enabled sources of each name, in display order. */
 const SOURCES: Readonly<Record<string, Create>> = {
   daily_returns: ({ dailyReturns: { enabled, intervalMs } }, chains) =>
     enabled ? chains.map((chain) => dailyReturnsSource(chain, intervalMs)) : [],
@@ -74,7 +74,7 @@ const SOURCES: Readonly<Record<string, Create>> = {
       .map((chain) => validatorsOptions(config, chain))
       .filter(({ status, syncCommittee, epochs }) => status || syncCommittee || epochs !== false)
       .map(validatorsSource),
-  // `auto`: beside one's own validators.
+  // `auto`: only with watched validators.
   network: ({ network: { enabled, intervalMs }, validators }, chains) =>
     chains
       .filter((chain) => (enabled === 'auto' ? isWatching(validators, chain) : enabled))
@@ -95,8 +95,8 @@ export function sourcesOf(config: Config): Source[] {
 }
 
 /**
- * Asks for each chain with watched validators whether a restart costs nothing.
- * @param inputsOf What the state knows of the keys of a chain
+ * Asks for each chain with watched validators whether a restart is safe.
+ * @param inputsOf The keys of a chain that the state has
  */
 export function safetyQuestions(config: Config, inputsOf: (chain: Chain) => Inputs): AskSafety[] {
   const watched = config.chains.filter(({ name }) => isWatching(config.validators, name));
@@ -124,7 +124,7 @@ function watchedOn({ groups, validators, chains }: Config, chain: Chain): Omit<W
 function validatorsOptions(config: Config, chain: Chain): ValidatorsOptions {
   const { status, rewards, syncCommittee, intervalMs, catchUpMs, series } = config.validators;
   const parts = { status, rewards: status && rewards, syncCommittee, intervalMs };
-  // Which epochs are final is known by the slashings.
+  // The slashings source knows which epochs are final.
   const epochs = config.slashings.enabled && config.validators.epochs;
   return { ...parts, epochs, catchUpMs, series, ...watchedOn(config, chain) };
 }

@@ -1,7 +1,7 @@
 import type { Api } from '../api/client.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 
-/** Whether a restart now costs nothing. */
+/** Whether a restart now is safe. */
 export interface Safety {
   readonly isSafe: boolean;
   /** Why, and until when. */

@@ -11,27 +11,27 @@ import type { Probing } from './probe.ts';
 import type { EventTable, Inputs, Read, Timing } from './read.ts';
 
 /**
- * One kind of data, from the API to the metric families. T is its value: each read turns it into the next one, which is saved
- * and then shown.
+ * One kind of data, from the API to the metric families. T is its value: each read computes the next value, which is saved and then
+ * shown.
  */
 export interface Source<T = unknown> {
   /** The name in labels and documents, and the key in the registry. */
   readonly name: string;
-  /** Absent if one source serves all chains. */
+  /** Absent if one source covers all chains. */
   readonly chain?: Chain;
-  /** Reads that are due together run one after the other in this order, and are saved once. */
+  /** Reads that are due together run in this order, and are saved once. */
   readonly reads: readonly [Read<T>, ...Read<T>[]];
   /** Reads a saved T back. */
   readonly state: ZodType<T>;
-  /** The T of a source that has learned nothing yet. */
+  /** The value before the first read. */
   readonly empty: T;
   /** Its weight among the sources that share a scarce budget. `allowedPerDay`: the requests a day for all of them. */
   share(allowedPerDay: number): number;
-  /** Pure. Every family of the source, even without samples. A sample that changes with time names the time (`until`). */
+  /** Pure. Every family of the source, even without samples. A sample that changes with time says when (`until`). */
   metrics(value: T, timing: Timing, inputs: Inputs): Family[];
-  /** The log lines of what its reads find. */
+  /** The log lines of its events. */
   readonly events?: EventTable;
-  /** Pure. Its content on the status page, from the same values as `metrics`. Absent: the page shows only its attempts. */
+  /** Pure. Its content on the status page, from the same values as `metrics`. Absent if the page shows only its attempts. */
   page?(value: T, timing: Timing, shown: Shown): Summary;
   readonly more?: More<T>;
 }
@@ -43,7 +43,7 @@ export interface Shown {
   readonly polls: Polls;
 }
 
-/** What the alerts on the age of data compare: not the current time, but the last success of the first read. */
+/** Alerts on the age of data compare with the last success of the first read, not with the current time. */
 export interface Polls {
   readonly lastSuccessAt?: UnixMs | undefined;
   /** The effective interval, as shown on /metrics. */
@@ -53,13 +53,13 @@ export interface Polls {
 /** What only some sources have. */
 export interface More<T> {
   readonly probe?: Probing;
-  /** How the history is read, by what the state knows. Absent: the service keeps no history. */
+  /** How to read the history, given the state. Absent if the service keeps no history. */
   history?(value: T): History;
   /** Pure. What the other sources of the chain may use. */
   gives?(value: T): Partial<Inputs>;
-  /** Whether what it shows changes with what other sources give. */
+  /** Whether it shows what other sources give. */
   readonly showsInputs?: true;
-  /** Pure. What the budget leaves out at this pace, in a few words. Empty: nothing. */
+  /** Pure. What the budget leaves out at this pace, in a few words. Empty for nothing. */
   leavesOut?(timing: Timing): string;
   /** Pure. How soon it detects events at this pace. */
   detects?(timing: Timing): readonly Detection[];
@@ -68,8 +68,8 @@ export interface More<T> {
 }
 
 /**
- * The longest time from an event to the value on /metrics that triggers the alert, if every request works. Infinity: never.
- * A text says when the value comes instead.
+ * The longest time from an event to the value on /metrics that triggers the alert, if every request works. Infinity for never. A text says
+ * why there is no such time.
  */
 export type Detection = readonly [alert: Alert, event: string, after: Milliseconds | string];
 
@@ -82,22 +82,22 @@ export interface ChainOptions {
 
 /** The options of a source that knows the watched validators of a chain. */
 export interface WatchOptions extends ChainOptions {
-  /** Those whose index is known. */
+  /** Validators whose index is known. */
   readonly watch: Watch;
   /** Each watched validator once. */
   readonly groups: readonly WatchedGroup[];
-  /** Absent: no public keys are watched. */
+  /** Absent without public keys. */
   readonly keys?: WatchedKeys;
-  /** Keys of which another chain has not answered yet: this one does not call them not found. Absent: none. */
+  /** Keys without a response from another chain yet, so this chain does not call them not found. Absent if none. */
   readonly undecided?: ReadonlySet<string>;
-  /** Those that two groups turned out to share, by a key and an index. The first group keeps them. Absent: none. */
+  /** Validators that two groups share, by a key and an index. The first group keeps them. Absent if none. */
   readonly shared?: readonly number[];
 }
 
 /** The public keys of a chain as configured, before their indices are known. */
 export interface WatchedKeys {
   readonly keys: readonly string[];
-  /** Those that may be on another chain. They count here unless it has them. */
+  /** Keys that may be on another chain. They count here unless it has them. */
   readonly anywhere: ReadonlySet<string>;
   /** Indices and keys of each group. A key can be one of another chain. */
   readonly groups: readonly NamedWatch[];

@@ -1,11 +1,11 @@
 type Maybe<T> = T | null | undefined;
 
-/** The sum. Undefined if there is no amount, or one of them is not known: half of it would be a false value. */
+/** The sum. Undefined without amounts, or if one is unknown, because half a sum would be wrong. */
 export function sumOfAll(amounts: readonly Maybe<number>[]): number | undefined {
   return allKnown(amounts)?.reduce((sum, one) => sum + one, 0);
 }
 
-/** The same of amounts of wei, exactly. */
+/** The same for wei, exactly. */
 export function weiOfAll(amounts: readonly Maybe<string>[]): string | undefined {
   return allKnown(amounts)
     ?.reduce((sum, wei) => sum + BigInt(wei), 0n)
@@ -18,8 +18,8 @@ function allKnown<T>(values: readonly Maybe<T>[]): T[] | undefined {
 }
 
 /**
- * The weighted mean of the values whose weight is not 0. Undefined if one of them or a weight is not known. A single value needs
- * no weight, and is returned without a rounding error.
+ * The weighted mean of the values whose weight is not 0. Undefined if a value or a weight is unknown. A single value needs no weight, and
+ * has no rounding error.
  */
 export function meanOf(
   values: readonly (readonly [value: Maybe<number>, weight: Maybe<number>])[],

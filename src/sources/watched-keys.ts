@@ -6,8 +6,8 @@ import type { Source, WatchOptions } from './source.ts';
 type Watched = Pick<WatchOptions, 'watch' | 'groups' | 'undecided' | 'shared'>;
 
 /**
- * Pure. The watched set of a chain by what is known of its keys: an index takes the place of its key.
- * @param elsewhere What other chains know. Null: not told. Then a key that may be elsewhere is left out unless this one was asked
+ * Pure. The watched set of a chain, in which a known index replaces its key.
+ * @param elsewhere What other chains know. Null if unknown: then leaves out a key that may be elsewhere, unless this chain was asked
  */
 export function resolved(
   { watch, groups, keys: configured }: Pick<WatchOptions, 'watch' | 'groups' | 'keys'>,
@@ -50,15 +50,15 @@ function byKey(known: readonly KnownKey[]): ReadonlyMap<string, KnownKey> {
   return new Map(known.flatMap((one) => (one.key === undefined ? [] : [[one.key, one]])));
 }
 
-/** The keys to request, because no index is known. */
+/** The keys to request, because their index is unknown. */
 export function openKeys({ groups }: Pick<WatchOptions, 'groups'>): string[] {
   return groups.flatMap(({ keys }) => [...(keys ?? [])]);
 }
 
 /**
- * A source whose options change with what is known of keys: the source that `create` makes of the resolved ones does the work.
- * So no read, family or page knows keys that have an index. Without keys it is that source alone.
- * @param knownBy What the value of the source knows. Absent: the source gets it from another one
+ * A source whose options change when a key gets an index: `create` makes the source that does the work, from the resolved options. So no
+ * read, family or page sees a key that has an index.
+ * @param knownBy The keys that the source's value knows. Absent if another source knows them
  */
 export function withKeys<T, O extends WatchOptions>(
   options: O,
@@ -74,7 +74,7 @@ export function withKeys<T, O extends WatchOptions>(
     const before = made.get(known);
     if (before) return before;
     const source = create({ ...options, ...resolved(options, known, inputs?.keysElsewhere ?? null) });
-    // What other chains know changes by itself.
+    // Not cached, because the knowledge of other chains changes.
     if (anywhere.size === 0) made.set(known, source);
     return source;
   };
@@ -88,7 +88,7 @@ export function withKeys<T, O extends WatchOptions>(
   });
   return {
     ...base,
-    // As many as before.
+    // As many reads as before.
     reads: reads as unknown as Source<T>['reads'],
     metrics: (value, timing, inputs) => sourceOf(value, inputs).metrics(value, timing, inputs),
     page: (value, timing, shown) => sourceOf(value, shown.inputs).page?.(value, timing, shown) ?? {},

@@ -54,7 +54,7 @@ describe('web/headline', () => {
 
   it('says that the service is behind, how old its answers are, and whose', () => {
     const behind = withFirsts(['validators'], { attempt: { behindMs: 4.9 * HOUR } });
-    expect(texts(behind)[0]).toMatch(/^The service is behind: answers come, and they are 4 h 54 min old: validators/);
+    expect(texts(behind)[0]).toMatch(/^The service is behind: its data are 4 h 54 min old: validators/);
     expect(verdict(behind)).toMatch(/^Working, 1 warning: The service is behind/);
     expect(texts(withFirsts(['validators'], { attempt: { behindMs: 0 } }))).toEqual([]);
   });

@@ -10,9 +10,9 @@ const Payment = z
 export const BlockRewardsAnswer = z.object({
   data: z.object({
     total_reward: Payment,
-    /** If the proposer bought the block, these are its builder's. */
+    /** If a builder made the block, the builder gets these. */
     priority_fees: Payment,
-    /** Null: the proposer built the block. */
+    /** Null if the proposer built the block. */
     mev: Payment,
     consensus_reference: z.object({ slot: Index.nullish() }).nullish(),
   }),

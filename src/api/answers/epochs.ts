@@ -8,13 +8,13 @@ export const EpochPage = z.object({
   paging: Paging,
 });
 
-/** Anything but `finalized`, also nothing: the epoch is not final yet. */
+/** `finality`: any other value than `finalized`, or none, means that the epoch is not final yet. */
 const Row = z.object({ validator: z.object({ index: identity(ValidatorIndex) }), finality: z.string().nullish() });
 
 export const EpochDutiesRow = Row.extend({
   duties: z
     .object({
-      /** Null: it had no duty. */
+      /** Null if the validator had no duty. */
       attestation: z
         .object({
           assigned: Count.nullish(),
@@ -34,7 +34,7 @@ const Earned = z
   .object({ reward: Amount.nullish(), penalty: Amount.nullish(), missed_reward: Wei.nullish() })
   .nullish();
 
-/** A part or an amount that is absent is not known. What was missed is an estimate, which can be negative. */
+/** An absent part or amount is unknown, not 0. Missed rewards are estimates, which can be negative. */
 export const EpochRewardsRow = Row.extend({
   total_reward: Amount.nullish(),
   total_penalty: Amount.nullish(),

@@ -4,7 +4,7 @@ import { Bytes, identity, orOdd, Paging, PushedAt, Quantity, Text } from './fiel
 /** Unsigned in the service's storage (api-facts 1.1). */
 const Measured = Quantity.nullish();
 const Size = Bytes.nullish();
-/** The API leaves zeros and false out (api-facts 1.1). So an absent field means 0 wherever 0 is a sensible value. */
+/** The API leaves out zeros and false (api-facts 1.1), so an absent field is 0 where 0 makes sense. */
 const ZeroIfAbsent = Quantity.nullable().default(0);
 const FalseIfAbsent = z.boolean().nullable().default(false);
 const Label = Text.nullish();
@@ -21,7 +21,7 @@ const process = {
   sync_eth2_fallback_connected: FalseIfAbsent,
 };
 
-/** Absent means 0 bytes free, as on a full disk. A record without the total says nothing about the disk. */
+/** Absent means 0 bytes free, as on a full disk, unless the total is absent too. */
 function freeOf(free: number | null | undefined, total: number | null | undefined): number | null | undefined {
   return free === undefined && total != null ? 0 : free;
 }
@@ -83,11 +83,11 @@ export type NodeRecord = z.infer<typeof NodeRecord>;
 /** The records of each process of a machine. */
 export const RECORDS = { system: SystemRecord, validator: ValidatorRecord, node: NodeRecord };
 export type Process = keyof typeof RECORDS;
-/** One record, and the process that it is about. */
+/** A record, and its process. */
 export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECORDS)[P]>] }[Process];
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
-/** False: the list cannot be read. */
+/** False if the list is unreadable. */
 const items = orOdd(z.array(z.unknown()).nullish(), false);
 
 /** api-facts 2. An array without records may be left out. */

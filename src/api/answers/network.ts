@@ -6,21 +6,18 @@ import { PerformanceAnswer, Range } from './validators.ts';
 /** api-facts 11.2: all validators of a chain in the last 24 hours. */
 export const NetworkPerformanceAnswer = PerformanceAnswer.extend({ range: Range });
 
-/** Unix seconds at which the last item leaves the queue: a number in the form before v2.1. */
+/** Unix seconds at which the last item leaves the queue. A plain number before v2.1. */
 const End = z
   .union([UnixSeconds, z.object({ timestamp: UnixSeconds.nullish() }).transform(({ timestamp }) => timestamp)])
   .nullish();
 
-/** A queue of which nothing more is known than what all queues have. Undefined: no queue. */
+/** A queue that is not documented. Undefined if the value is no queue. */
 const OtherQueue = z
   .unknown()
   .transform((value) => (isObject(value) ? value : undefined))
   .pipe(z.object({ count: Count.nullish(), balance: Wei.nullish() }).optional());
 
-/**
- * api-facts 11.3, in the form of v2.1 and in the one before it, in which the deposits include the top-ups. v2.1 has more
- * queues, whose names are not documented.
- */
+/** api-facts 11.3, v2.1 and the form before it, whose deposits include top-ups. v2.1 has more queues without documented names. */
 export const QueuesAnswer = z.object({
   data: z
     .object({

@@ -11,28 +11,28 @@ import {
 } from './fields.ts';
 
 const ZeroIfNone = Count.nullish().transform((count) => count ?? 0);
-/** Null: it cannot be read, so there may be some. */
+/** Null if unreadable: there may be some. */
 const Announced = orOdd(ZeroIfNone, null);
 
 /** api-facts 5.1: scheduled (or missed and not yet final), proposed, missed, orphaned. */
 const STATUSES = ['0', '1', '2', '3'] as const;
 
-/** One that is newer than this program is read again, like that of a scheduled slot. */
+/** An unknown status counts as scheduled, so the exporter reads the slot again. */
 const SlotStatus = z
   .union([z.string(), z.int().transform(String)])
   .nullable()
   .transform((status) => STATUSES.find((one) => one === status) ?? '0');
 
-/** As a number or as its digits. */
+/** A number, or a text of digits. */
 const ValidatorIndex = z.union([ValidatorNumber, z.string().regex(/^\d+$/).transform(Number).pipe(ValidatorNumber)]);
 
-/** One row of an epoch: a slot can have several. Only the fields that are used. */
+/** One row of an epoch, with the fields that the exporter uses. A slot can have several rows. */
 export const SlotRow = z
   .object({
     slot: Index,
     epoch: Index,
     status: SlotStatus,
-    /** Unknown for some slots. A row without a proposer is still valid for its slot. */
+    /** Some slots have none; the row still counts for its slot. */
     proposer: ValidatorIndex.nullish(),
     blockroot: Root.nullish(),
     parentroot: Root.nullish(),
@@ -65,7 +65,7 @@ const Indices = z
   .custom<number[]>((value) => Array.isArray(value) && value.every(isValidatorIndex))
   .transform((list) => Uint32Array.from(list));
 
-/** api-facts 5.2. Signatures do not identify a slashing and are not read. */
+/** api-facts 5.2. Without signatures, which do not identify a slashing. */
 export const AttesterSlashing = z.object({
   attestation1_beaconblockroot: Root,
   attestation1_index: Index,
@@ -88,5 +88,5 @@ export const AttesterSlashing = z.object({
 });
 export type AttesterSlashing = z.infer<typeof AttesterSlashing>;
 
-/** api-facts 8.1. Only the fields that are used. */
+/** api-facts 8.1. */
 export const ProposerSlashing = z.object({ block_root: Root, proposerindex: ValidatorIndex });

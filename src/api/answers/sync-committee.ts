@@ -5,7 +5,7 @@ function boundsOf<S extends z.ZodType>(bound: S) {
   return z.object({ start: bound.nullish(), end: bound.nullish() });
 }
 
-/** Both bounds are inclusive, as the service gives them. */
+/** Both bounds are inclusive. */
 export const Epochs = boundsOf(Index);
 export const Times = boundsOf(UnixSeconds);
 
@@ -15,7 +15,7 @@ export const SyncCommitteeAnswer = z.object({
   range: z.object({ epoch: Epochs, timestamp: Times }),
 });
 
-/** Seats in the order of the committee (api-facts 4.1). If it is not known, the service returns an empty list. */
+/** Seats in committee order (api-facts 4.1). The service returns an empty list for an unknown committee. */
 const CommitteeAnswer = z.object({ period: Index, validators: z.array(ValidatorIndex).max(512).nullable() });
 export const MembersAnswer = z.object({
   data: z.union([CommitteeAnswer, z.array(CommitteeAnswer).transform(([first]) => first)]),

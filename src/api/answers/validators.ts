@@ -14,25 +14,25 @@ const SERVICE_STATUSES = [
   'withdrawal_possible',
   'withdrawal_done',
 ] as const;
-/** `unknown`: any other name. `not_found`: the service does not know the validator. */
+/** `unknown`: any other name. `not_found`: the service has no such validator. */
 export const STATUSES = [...SERVICE_STATUSES, 'unknown', 'not_found'] as const;
 export const Status = z.enum(STATUSES);
 export type Status = z.infer<typeof Status>;
 
-/** The epoch at which an answer was computed. */
+/** The epoch of a response. */
 const Epoch = z.union([Index, z.object({ end: Index }).transform(({ end }) => end)]);
 export const Range = z.object({ epoch: Epoch });
 
 /** api-facts 10.1. The rows are read one by one. */
 export const ValidatorsAnswer = z.object({ data: z.array(z.unknown()), range: Range, paging: Paging });
 
-/** One that is newer than this program is `unknown`. */
+/** A name that this program does not know is `unknown`. */
 const StatusOfRow = z
   .string()
   .nullable()
   .transform((status): Status => SERVICE_STATUSES.find((one) => one === status) ?? 'unknown');
 
-/** By their first byte (api-facts 10.1). `other`: one that is newer than this program. */
+/** By their first byte (api-facts 10.1). `other`: a type that this program does not know. */
 export const CREDENTIAL_TYPES = ['0x00', '0x01', '0x02', 'other'] as const;
 export const CredentialType = z.enum(CREDENTIAL_TYPES);
 export type CredentialType = z.infer<typeof CredentialType>;
@@ -56,7 +56,7 @@ export const ValidatorRow = z.object({
 });
 export type ValidatorRow = z.infer<typeof ValidatorRow>;
 
-/** Null where no validator had the duty; an absent field is not 0. */
+/** For null, which means that no validator had the duty. An absent field is unknown. */
 const NO_DUTY = { assigned: 0, missed: 0, done: 0 };
 const Duty = z.object({ assigned: Quantity.nullish(), missed: Quantity.nullish() });
 const Successful = Duty.extend({ successful: Quantity.nullish() })
@@ -87,7 +87,7 @@ export const PerformanceAnswer = z.object({
       .nullish(),
     duties: z.object({ attestation: Attestation, proposal: Successful, sync_committee: Successful }),
   }),
-  /** Undefined: the answer does not date itself. */
+  /** Undefined if the response names no epoch. */
   range: z
     .object({ epoch: Epoch.nullish() })
     .nullish()
@@ -96,7 +96,7 @@ export const PerformanceAnswer = z.object({
 export type PerformanceAnswer = z.infer<typeof PerformanceAnswer>;
 
 const Missed = z.object({ missed_reward: Wei.nullish() }).nullish();
-/** api-facts 11.1. A part or an amount that is absent is not known. */
+/** api-facts 11.1. An absent part or amount is unknown, not 0. */
 export const RewardsAnswer = z.object({
   data: z.object({
     total_penalty: Wei.nullish(),

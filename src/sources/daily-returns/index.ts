@@ -27,7 +27,7 @@ import type { Source } from '../source.ts';
 
 export const DailyReturns = z.object({
   newest: Datapoint.optional(),
-  /** The path that the service answers. */
+  /** The path that works. */
   path: z.enum(DAILY_RETURNS_PATHS).optional(),
 });
 export type DailyReturns = z.infer<typeof DailyReturns>;
@@ -75,7 +75,7 @@ type Path = Query<'daily_returns'>['path'];
 type DaysQuery = Omit<Query<'daily_returns'>, 'path'>;
 
 /**
- * Reads days, and tells which path works. If none is known, or the known one is gone, tries the other one too. If that does not
+ * Reads days, and returns the path that works. If no path is known, or the known one is gone, tries the other one too. If that does not
  * exist either, throws the first failure, which may pass.
  */
 async function readDays(
@@ -101,8 +101,8 @@ async function readDays(
 }
 
 /**
- * A day must have begun, by clocks that may differ. A number that is far too large, counted from genesis, would never be
- * replaced by a real day. After an end far in the future no day would be requested.
+ * A day must have begun, by clocks that may differ. No real day would ever replace a day whose number is far too large. After an end far in
+ * the future the exporter would request no day.
  */
 function isPlausible(chain: Chain, { day, day_start, day_end }: Datapoint, now: UnixMs): boolean {
   const begun = (now + CLOCK_AHEAD_MS) / 1000;
@@ -134,7 +134,7 @@ function historyOf(chain: Chain): History<Datapoint> {
         return Math.ceil((end - start) / SECONDS_PER_DAY / PAGE_SIZE);
       });
     },
-    // The service adds the days that overlap the range, and the whole UTC days of its ends (api-facts 3.1).
+    // The service adds days that overlap the range, and the whole UTC days at its ends (api-facts 3.1).
     reachSeconds: 3 * SECONDS_PER_DAY,
     at: (day) => day.day_end,
     group: () => chain,
@@ -156,7 +156,7 @@ function spanOf(chain: Chain, range: PastRange, now: UnixSeconds): Span {
 }
 
 const HELP =
-  'Newest finalized beaconchain-day, polled once a day. By the terms of the service, it must not be used as a financial benchmark';
+  'Newest finalized beaconchain-day, polled once a day. The terms of the service forbid use as a financial benchmark';
 
 /** A number, or an amount in Wei. */
 type DayValue = number | string | null | undefined;
@@ -187,30 +187,22 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ['end_timestamp_seconds', 'End of the day, exclusive (day_end)', (day) => one(day.day_end)],
   [
     'effective_balance_ether',
-    'Sum of the effective balances of the validators active for the whole day; the denominator of the APR (effective_balance)',
+    'Effective balances of the validators active all day; the denominator of the APR (effective_balance)',
     (day) => one(day.effective_balance),
   ],
-  [
-    'start_balance_ether',
-    'Sum of the balances at the start of the day (start_balance)',
-    (day) => one(day.start_balance),
-  ],
+  ['start_balance_ether', 'Balances at the start of the day (start_balance)', (day) => one(day.start_balance)],
   [
     'end_balance_ether',
-    'Sum of the balances at the end of the day; not the sum of start balance, deposits and rewards, because withdrawals are not published (end_balance)',
+    'Balances at the end of the day, after withdrawals, which the API does not publish (end_balance)',
     (day) => one(day.end_balance),
   ],
-  [
-    'deposits_ether',
-    'Deposits credited during the day; not part of the rewards (deposits)',
-    (day) => one(day.deposits),
-  ],
+  ['deposits_ether', 'Deposits credited during the day; not rewards (deposits)', (day) => one(day.deposits)],
   [
     'rewards_ether',
     'Rewards of the day by layer (rewards.consensus_layer, rewards.execution_layer); can be negative',
     (day) => byLayer(day.rewards),
   ],
-  ['total_rewards_ether', 'Rewards of the day, both layers together (rewards.total)', (day) => one(day.rewards?.total)],
+  ['total_rewards_ether', 'Rewards of the day, both layers (rewards.total)', (day) => one(day.rewards?.total)],
   [
     'apr_ratio',
     'Simple annual return by layer, 1 = 100 % (apr.consensus_layer, apr.execution_layer)',
@@ -218,7 +210,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ],
   [
     'combined_apr_ratio',
-    'Simple annual return of both layers together, 1 = 100 % (apr.combined)',
+    'Simple annual return of both layers, 1 = 100 % (apr.combined)',
     (day) => one(day.apr?.combined),
   ],
   [
@@ -238,7 +230,7 @@ const FAMILIES: readonly (readonly [name: string, help: string, describe: (day: 
   ],
 ];
 
-/** @param timeOf The time of the samples of a day, if they are of the past */
+/** @param timeOf The time of a day's samples, for the backfill */
 export function dailyReturnFamilies(
   chain: Chain,
   days: readonly Datapoint[],

@@ -10,23 +10,23 @@ import { JITTER, type MachinesOptions } from './options.ts';
 import { type ShownMachine, shownMachines } from './shown.ts';
 import { lastSeen, type Machines } from './state.ts';
 
-/** Sweeps that are further apart than this can miss a machine that pushes. */
+/** Sweeps further apart than this can miss a machine that pushes. */
 const RARE_SWEEPS_MS = 5 * MS_PER_MINUTE;
 
-/** How much longer a machine may be silent, seconds: where sweeps are rare, two without a record are needed. */
+/** How many more seconds a machine may be silent: if sweeps are rare, two must find no record. */
 function allowance({ intervalMs }: Pick<Polls, 'intervalMs'>): number {
   return intervalMs > RARE_SWEEPS_MS ? intervalMs / 1000 : 0;
 }
 
-/** A machine pushes once a minute, and one record can be lost. */
+/** A machine pushes once a minute, and a record can get lost. */
 const LATE_SECONDS = 180;
 
-/** The silence from which a machine counts as offline, seconds. */
+/** The seconds of silence from which a machine counts as offline. */
 export function offlineAfter(polls: Pick<Polls, 'intervalMs'>): number {
   return THRESHOLDS.machine_offline_seconds + allowance(polls);
 }
 
-/** A machine pushes once a minute. A sweep may find it silent for almost long enough, and the next one for longer. */
+/** The worst case: a sweep finds the machine silent for almost long enough, so only the next sweep finds it offline. */
 export function detectionsOf(options: MachinesOptions, timing: Timing): Detection[] {
   const sweepMs = (1 + JITTER) * timing.intervalMs;
   const offlineMs = offlineAfter(timing) * 1000 + sweepMs;
@@ -71,7 +71,7 @@ const VALUES: Readonly<Record<MachineValue, (one: ShownMachine, polls: Polls) =>
     },
   };
 
-/** As PromQL: a value that is not known does not compare. */
+/** As in PromQL, an unknown value never applies. */
 function applies(alert: MachineAlert, one: ShownMachine, polls: Polls): boolean {
   const { value: name, is, than } = MACHINE_CONDITIONS[alert];
   const value = VALUES[name](one, polls);
@@ -82,8 +82,8 @@ function applies(alert: MachineAlert, one: ShownMachine, polls: Polls): boolean 
 }
 
 /**
- * The groups in which several machines are silent and none reports. Undefined stands for the machines of no group. A machine
- * that became silent more than a day before the last one does not count.
+ * The groups in which several machines are silent and none reports; undefined stands for machines of no group. Ignores a machine that
+ * became silent more than a day before the last one.
  */
 export function silentGroups(all: readonly ListedMachine[]): (string | undefined)[] {
   const seen = all.filter((one) => lastSeen(one.seen) > 0);
@@ -95,7 +95,7 @@ export function silentGroups(all: readonly ListedMachine[]): (string | undefined
   });
 }
 
-/** The alerts that apply to a machine, the worst first. All processes of a silent one are silent. */
+/** The alerts that apply to a machine, the worst first. A silent machine needs no alert on its processes. */
 function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
   const alerts = MACHINE_ALERTS.filter((alert) => applies(alert, one, polls));
   const isSilent = alerts.includes('BeaconchainMachineOffline');
@@ -104,7 +104,7 @@ function alertsOf(one: ShownMachine, polls: Polls): MachineAlert[] {
 
 export interface ListedMachine extends ShownMachine {
   readonly alerts: readonly MachineAlert[];
-  /** Silent for some minutes, which is no alert yet. */
+  /** Silent for some minutes, not long enough for an alert. */
   readonly isLate: boolean;
 }
 
@@ -129,12 +129,12 @@ function rankOf(machine: ListedMachine): number {
   return MACHINE_ALERTS.length + Number(isFresh(machine) && !machine.isLate);
 }
 
-/** Whether all values that the machine reports are shown, and one of them is recent. */
+/** Whether all values of the machine are shown, and one is recent. */
 export function isRecent(machine: ListedMachine, now: UnixMs): boolean {
   return isFresh(machine) && now - lastSeen(machine.seen) * 1000 <= THRESHOLDS.machine_offline_seconds * 1000;
 }
 
-/** Whether all values that the machine reports are shown. A process that was removed a week ago is ignored. */
+/** Whether all values of the machine are shown, without a process that is silent for a week more. */
 function isFresh({ seen, fresh }: ListedMachine): boolean {
   const newest = lastSeen(seen);
   return PROCESSES.every((process) => {

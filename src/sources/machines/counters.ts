@@ -6,8 +6,8 @@ import type { Boots, Learned, Machine } from './state.ts';
 const [FELL, ROSE] = ['fell without a reboot', 'rose faster than the CPUs allow'];
 
 /**
- * The sets of counters that one pusher reports together, and why a set is withheld as that of another one. The service keeps
- * one record of each process a minute. Each client pushes one of its host, and hosts or nodes can share a name.
+ * The sets of counters that one pusher reports together, and why a set is withheld. The service keeps one record of each process a
+ * minute, but every client pushes a record of its host, and hosts or nodes can share a name: then pushers take turns.
  */
 export const COUNTERS = {
   cpu: { process: 'system', fields: /^cpu_node_/, why: 'CPU jumped without a reboot' },
@@ -21,30 +21,30 @@ export const COUNTERS = {
 const SAME_BOOT_SECONDS = 5;
 const WITHHELD_SECONDS = 600;
 const HOUR_SECONDS = MS_PER_HOUR / 1000;
-/** Counters are cut to whole seconds, and are read a little before the time is. */
+/** Clients cut counters to whole seconds, and read them a little before the clock. */
 const UNEVEN_SECONDS = 2;
-/** If it is unknown how many a machine has, and more than any machine has. */
+/** For a machine with an unknown number of threads, and more than any machine has. */
 const [MOST_THREADS, MOST_OF_HOST] = [256, 1024];
 /** Linux takes back seconds of idle and iowait time. */
 const TAKEN_BACK = 10;
 /** Gauges that pushers of one host report differently. */
 const GAUGES = /^(disk|memory)_node_bytes_/;
 
-/** @param isFast Whether the clock of the machine is, so that the time between two records is not known */
+/** @param isFast Whether the machine's clock is fast, so that the time between two records is unknown */
 export function learnFromCounters(machine: Machine, one: MachineRecord, isFast: boolean): Learned {
   const learned = withFallen(machine, one, isFast);
   return one[0] === 'system' && machine.system ? withBoots(learned, machine.system, one[1]) : learned;
 }
 
 /**
- * Notes the sets of counters that another pusher reported. Those of a host fall only when it boots. The CPU time of a process
- * falls whenever that starts. From the second pusher back to the first, CPU time rises faster than the CPUs allow.
+ * Notes the sets of counters that another pusher reported. Counters of a host fall only at a boot. CPU time of a process falls at each
+ * start, so there only the way back from the second pusher shows it: CPU time rises faster than the CPUs allow.
  */
 function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: boolean): Learned {
   const { [process]: held, system, learned = {} } = machine;
   if (!held) return learned;
   const { timestamp: at } = record;
-  // In a container a host can report fewer threads than its CPU time is of.
+  // A container can report fewer threads than its CPU time covers.
   const threads = process === 'system' ? MOST_OF_HOST : system?.cpu_threads;
   const mostCpu = (isFast ? Infinity : at - held.timestamp + UNEVEN_SECONDS) * (threads || MOST_THREADS);
   const isOfAnother = (field: string): boolean => {
@@ -62,12 +62,12 @@ function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: 
   return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
 }
 
-/** What grows while a machine runs. */
+/** These grow while a machine runs. */
 const GROWING = ['cpu_node_system_seconds_total', 'cpu_process_seconds_total', 'sync_beacon_head_slot'];
 
 /**
- * Whether the machine pushed the record before the one that is held. The service has the records of a fast clock until their
- * time has passed, and once the clock is set right, the times do not tell them from newer ones: the contents do.
+ * Whether the machine pushed this record before the held one. The service keeps records of a fast clock until their time has passed. Once
+ * the clock is right, only their contents tell them from newer records, not their times.
  */
 export function isBeforeHeld(machine: Machine | undefined, [process, record]: MachineRecord): boolean {
   const { [process]: held, learned } = machine ?? {};
@@ -80,7 +80,7 @@ export function isBeforeHeld(machine: Machine | undefined, [process, record]: Ma
   return at === ahead?.[process] || (grown.some((by) => by < 0) && !grown.some((by) => by > 0));
 }
 
-/** NaN if one has no value: its absence costs that counter alone. */
+/** NaN if a value is missing, which costs only this counter. */
 function growth(held: object, record: object, field: string): number {
   const [before, after] = [held, record].map((one) => (one as Record<string, number | null>)[field] ?? Number.NaN);
   return Number(after) - Number(before);
@@ -94,12 +94,12 @@ function hasBooted(held: object, record: object): boolean {
 const OTHER_BOOT_SECONDS = 60;
 
 /**
- * A boot time that steps back is that of another host under the same name, or of a board without a clock chip, which
- * steps forth to a new value when it has the time. Only two hosts come back to the same value, again and again.
+ * A boot time steps back if another host uses the name, or on a board without a clock chip, which later steps forward to a new value. Only
+ * two hosts return to the same value again and again.
  */
 function bootsAfter(known: Boots | undefined, held: SystemRecord, record: SystemRecord): Boots | undefined {
   const [before, boot] = [held.misc_node_boot_ts_seconds, record.misc_node_boot_ts_seconds];
-  // A reboot comes after the record before it.
+  // A reboot is later than the record before it.
   if (!before || !boot || Math.abs(boot - before) <= OTHER_BOOT_SECONDS || boot >= held.timestamp) return known;
   const { from = 0, returnedAt = 0, isShared = false, until = 0 } = known ?? {};
   const { timestamp: at } = record;
@@ -115,7 +115,7 @@ function bootsAfter(known: Boots | undefined, held: SystemRecord, record: System
   };
 }
 
-/** While pushers take turns, also notes whose gauges are shown. Pushers of 60 and 62 s take turns of half an hour. */
+/** While pushers take turns, also notes whose gauges to show. Pushers of 60 and 62 s take turns of half an hour. */
 function withBoots({ fuller, ...before }: Learned, held: SystemRecord, record: SystemRecord): Learned {
   const boots = bootsAfter(before.boots, held, record);
   const learned = { ...before, ...(boots && { boots }) };
@@ -126,7 +126,7 @@ function withBoots({ fuller, ...before }: Learned, held: SystemRecord, record: S
   return { ...learned, fuller: at - known.timestamp <= HOUR_SECONDS && isFuller(known, record) ? known : record };
 }
 
-/** Of two hosts, the one with the fuller disk. Of one host, the more complete record, or that of a larger disk. */
+/** Of two hosts, prefers the fuller disk. Of one host, the more complete record, or the larger disk. */
 function isFuller(known: SystemRecord, record: SystemRecord): boolean {
   const rank = ({ disk_node_bytes_free: free, disk_node_bytes_total: size, ...one }: SystemRecord): number => {
     if (hasBooted(known, record)) return free != null && size ? -free / size : -1;
@@ -139,7 +139,7 @@ export function hasFallen(set: string, { learned }: Partial<Machine>, now: UnixM
   return now < (learned?.fell?.[set]?.until ?? 0) * 1000;
 }
 
-/** The boot times of a machine if its counters are withheld at `now` because of them. */
+/** The boot times of a machine, if they make us withhold its counters at `now`. */
 function bootsAt({ learned }: Partial<Machine>, now: UnixMs): Boots | undefined {
   return learned?.boots && now < learned.boots.until * 1000 ? learned.boots : undefined;
 }
@@ -148,7 +148,7 @@ export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
   return bootsAt(machine, now)?.isShared ?? false;
 }
 
-/** The machine with null for counters that are not all of one pusher, and with the gauges of one of them. */
+/** The machine with null for counters of several pushers, and with the gauges of one pusher. */
 export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
   const boots = bootsAt(machine, now);
   const after: Machine = { ...machine };
@@ -159,7 +159,7 @@ export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
   }
   const { system, learned } = after;
   if (!system || system === machine.system) return after;
-  // After a single step back the other one can be the same host before its clock was set.
+  // After a single step back, the other record can be of the same host before its clock was set.
   const gauges = boots && !boots.isShared ? {} : mapped(learned?.fuller ?? {}, GAUGES, (value) => value);
   return { ...after, system: { ...system, ...gauges, ...(boots && { misc_node_boot_ts_seconds: null }) } };
 }

@@ -12,18 +12,18 @@ import { isIncluded, isKept, type MachinesOptions, machineName } from './options
 import { RECORDS_KEPT_SECONDS } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
 
-/** Records come up to this late, so a machine that has just become silent may already be back. */
+/** Records come up to this late, so a newly silent machine may already be back. */
 const LATEST_MS = 8 * MS_PER_MINUTE;
 
-/** The age from which a machine counts as silent. */
+/** The age of a record from which its machine counts as silent. */
 export function silentAfter(options: MachinesOptions, timing: Timing): Milliseconds {
   return Math.min(staleAfter(options, timing), offlineAfter(timing) * 1000);
 }
 
-/** The machines that were live when the last complete sweep began, with records that come so late. */
+/** The machines that were live at the start of the last complete sweep, if records come `latestMs` late. */
 export function liveOf(options: MachinesOptions, state: Machines, timing: Timing, latestMs = LATEST_MS): Machine[] {
   const { machines, beganAt } = state;
-  // The time of an outage, or of a stop of the program, is not the silence of a machine.
+  // An outage or a stop of the program is no silence of a machine.
   const knownAt = Math.min(timing.now, (beganAt ?? Number.POSITIVE_INFINITY) * 1000);
   const since = knownAt - silentAfter(options, timing) - latestMs;
   return machines.filter((machine) => lastSeen(machine) * 1000 >= since && isKept(options, machine, timing));
@@ -69,7 +69,7 @@ function withNewer(machine: Machine, now: UnixMs, records: readonly MachineRecor
   return afterRecords(machine, newer, now);
 }
 
-/** Notes the names, as the API spells them, of unknown machines that are included. @param room How many at most */
+/** Notes the names of unknown machines that are included, as the API spells them. @param room At most so many */
 export function withUnknown(options: MachinesOptions, value: Machines, names: string[], room = Infinity): Machines {
   const { machines, asked = [] } = value;
   const known = new Set(machines.map(({ name }) => name));
@@ -79,7 +79,7 @@ export function withUnknown(options: MachinesOptions, value: Machines, names: st
   return { ...value, asked: [...asked.filter(([name]) => !open.has(name)), ...noted] };
 }
 
-/** What is odd about the machines now, and was not before. */
+/** New oddities of the machines. */
 export function warningsOf(before: Machines, after: Machines, { now }: Timing): SourceEvent[] {
   const newly = (reason: keyof typeof EVENTS, whyOf: (one: Machine) => string | false): SourceEvent[] => {
     const old = new Set(before.machines.flatMap((one) => (whyOf(one) ? [one.name] : [])));

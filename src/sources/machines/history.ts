@@ -15,7 +15,7 @@ import type { Machine } from './state.ts';
 const MINUTE = 60;
 const PROBE_EVERY_SECONDS = 6 * 3_600;
 const MAX_PROBES = 10;
-/** A fleet of 1,000 machines fills so many. */
+/** For a fleet of 1,000 machines. */
 const MAX_PAGES_A_MINUTE = 100;
 const NO_TIME: Span = { start: 0, end: 0 };
 
@@ -54,8 +54,8 @@ function spanOf(range: PastRange): Span {
 }
 
 /**
- * Looks at single minutes, spread over the whole time because fleets change. Then looks at one machine over a whole range,
- * which shows how many minutes the service leaves out.
+ * Reads single minutes, spread over the whole time because fleets change. Then reads one machine over a whole range, which shows how many
+ * minutes the service leaves out.
  */
 async function estimatePages(api: Api, ranges: readonly PastRange[], signal: AbortSignal): Promise<number[]> {
   const spans = ranges.map(spanOf);
@@ -72,7 +72,7 @@ async function estimatePages(api: Api, ranges: readonly PastRange[], signal: Abo
   const [process, { machine, timestamp }] = newest;
   const range = spans.find((span) => span.end >= timestamp) ?? NO_TIME;
   const page = await requestPage(api, { range, names: [machine ?? ''] }, signal);
-  // The service may count the records of a page over all processes, or for each: then a page of this machine has more.
+  // The service may limit a page over all processes, or for each process: then a page of this machine has more.
   const perPage = Math.max(PAGE_SIZE, page.records.length);
   const times = page.records.flatMap(([one, record]) => (one === process ? [record.timestamp] : []));
   const pagesPerMinute = minutes.flat().length / probes / perPage / minutesBetween(times);
@@ -90,7 +90,7 @@ async function readMinute(api: Api, end: UnixSeconds, signal: AbortSignal): Prom
   return records;
 }
 
-/** The minutes between records. Those that the machine missed do not count. */
+/** The minutes between records, without minutes that the machine missed. */
 function minutesBetween(times: readonly UnixSeconds[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   const gaps = sorted.slice(1).map((time, i) => time - (sorted[i] ?? time));

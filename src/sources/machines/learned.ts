@@ -8,13 +8,13 @@ import { THRESHOLDS } from '../conditions.ts';
 import { learnFromCounters, ofOnePusher } from './counters.ts';
 import type { Learned, Machine, NodeHead } from './state.ts';
 
-/** The machine after newer records, in any order. @param now When they were read. Undefined: their times are not judged */
+/** The machine after newer records, in any order. @param now When they were read. Undefined to accept any time */
 export function afterRecords(before: Machine, records: readonly MachineRecord[], now?: UnixMs): Machine {
   const sorted = records.toSorted(([, a], [, b]) => a.timestamp - b.timestamp);
   return sorted.reduce((machine, one) => afterRecord(machine, one, now), before);
 }
 
-/** Whether a record is further ahead than clocks differ. It counts with the time at which it was read. */
+/** Whether a record is further ahead than clocks differ. Such a record counts with the time of its reading. */
 export function isAhead([, { timestamp }]: MachineRecord, now = Number.POSITIVE_INFINITY): boolean {
   return timestamp > now / 1000 + CLOCK_AHEAD_SECONDS;
 }
@@ -25,7 +25,7 @@ export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): 
   const { [process]: until = 0, ...queued } = before.learned?.queued ?? {};
   const isFast = isAhead(one, now);
   const { [process]: held } = before;
-  // If what is held is ahead too, our own clock was set back.
+  // If the held record is ahead too, our own clock was set back.
   const isBack = held !== undefined && isAhead([process, held] as MachineRecord, now);
   const counted = isFast ? { ...record, timestamp: isBack ? held.timestamp : Math.floor(Number(now) / 1000) } : record;
   const last = Math.max(until, isFast ? record.timestamp : 0);
@@ -42,12 +42,12 @@ export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): 
   return { ...before, [process]: counted, learned };
 }
 
-/** Hardly any clock is fast, so that most machines have none of these in the state. */
+/** Leaves empty ones out of the state: hardly any clock is fast. */
 function someOf(name: 'ahead' | 'queued', times: NonNullable<Learned['ahead']>): Learned {
   return Object.keys(times).length > 0 ? { [name]: times } : {};
 }
 
-/** By how much the clock of the machine is fast, if these records show it. */
+/** How far the machine's clock is ahead, if these records show it. */
 export function secondsAhead({ learned, ...records }: Partial<Machine>): Seconds {
   const { ahead = {} } = learned ?? {};
   return Math.max(0, ...PROCESSES.map((one) => (ahead[one] ?? 0) - (records[one]?.timestamp ?? ahead[one] ?? 0)));
@@ -72,20 +72,20 @@ function learnFromNode(learned: Learned, node: NodeRecord): Learned {
   return { ...after, head, ...(chain && { chain }) };
 }
 
-/** Pushes come once a minute, so this is at least two of them. */
+/** At least two pushes, which come once a minute. */
 const MIN_PAIR_SECONDS = 120;
-/** Two nodes under one name take turns: another chain counts only after so long without a head of the known one. */
+/** Two nodes under one name take turns, so another chain counts only after so long without a head of the known chain. */
 const OTHER_CHAIN_SECONDS = 600;
 const SLOTS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_SLOT;
-/** Prysm's own pusher says synced only in the slot of the head, so a head this near the clock needs no flag. */
+/** Prysm's own pusher says synced only in the slot of the head, so a head this close to the clock needs no flag. */
 const NEAR_SLOTS = THRESHOLDS.head_lag_slots;
-/** A head waits for late and missed blocks, and then moves several slots at once. */
+/** A head waits for late and missed blocks, then moves several slots at once. */
 const UNEVEN_SLOTS = 5;
 
 /**
- * The chain on which both heads are within a day of the clock, or near it if the node does not say that it is synced, if
- * the node moved from one to the other at the speed of the chain. A node that syncs can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a hundred times as
- * fast.
+ * The chain on which both heads are within a day of the clock (if the node does not say that it is synced: close to the clock), and between
+ * which the node moved at the speed of the chain. A syncing node can say that it is synced (Prysm, Nimbus and Lodestar do), but moves a
+ * hundred times as fast.
  */
 function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   const expected = (head.at - before.at) / SECONDS_PER_SLOT;
@@ -95,7 +95,7 @@ function chainFollowed(before: NodeHead, head: NodeHead): Chain | undefined {
   return chain === chainInStep(before, slots) ? chain : undefined;
 }
 
-/** The chain whose clock the head is so near. */
+/** The chain whose clock is within `slots` of the head. */
 export function chainInStep(head: NodeHead, slots = SLOTS_PER_DAY): Chain | undefined {
   return CHAIN_NAMES.find((chain) => Math.abs(slotsBehind(chain, head)) <= slots);
 }
@@ -106,8 +106,8 @@ export function slotsBehind(chain: Chain, { at, slot }: NodeHead): number {
 }
 
 /**
- * The machine without meaningless values: null gives no sample. The "no" of a client that never said that its execution
- * client is connected means nothing: today's Teku and Lighthouse always say no (api-facts 1.6).
+ * The machine without meaningless values, which become null. The "no" of a client that never reported a connected execution client means
+ * nothing: today's Teku and Lighthouse always say no (api-facts 1.6).
  */
 export function trusted(machine: Machine, now: UnixMs): Machine {
   const { node, learned, ...others } = ofOnePusher(machine, now);

@@ -38,10 +38,10 @@ export function namesRead(options: MachinesOptions): Read<Machines> {
   };
 }
 
-/** Each name takes a request: 300 names of an old account take 30 runs. */
+/** Each name takes a request, so 300 names of an old account take 30 runs. */
 const MAX_ASKED = 10;
 
-/** Requests the machines that are expected or listed, and that no sweep has found. */
+/** Requests expected or listed machines that no sweep has found. */
 export function unknownRead(options: MachinesOptions): Read<Machines> {
   return {
     name: 'unknown',
@@ -59,8 +59,8 @@ function namesToAsk({ asked = [] }: Machines): string[] {
 }
 
 /**
- * Requests the names one by one, over all records that the service keeps: in a shared request, the records of one machine
- * could come before the newest one of another.
+ * Requests the names one by one, over all records that the service keeps: in a shared request, older records of one machine could come
+ * before the newest record of another.
  */
 async function ask(options: MachinesOptions, context: ReadContext, previous: Machines): Promise<Outcome<Machines>> {
   const { api, timing, events } = context;

@@ -6,7 +6,7 @@ import { chainInStep } from './learned.ts';
 import { lastSeen, type Machine } from './state.ts';
 
 export interface MachinesOptions extends Omit<MachinesConfig, 'enabled'> {
-  /** The configured chains. Each gets a `beaconchain_machines` sample, also without machines. */
+  /** Each gets a sample of `beaconchain_machines`, also without machines. */
   readonly chains: readonly Chain[];
   /** config `groups`, with names and patterns of machines. */
   readonly groups: readonly { readonly name: string; readonly machines: readonly string[] }[];
@@ -14,12 +14,12 @@ export interface MachinesOptions extends Omit<MachinesConfig, 'enabled'> {
 
 export const JITTER = 0.1;
 
-/** The requests of a sweep, as far as known. A page has ten records, and a sweep reads 75 s of one a minute. */
+/** The likely requests of a sweep. A page has ten records, and a sweep reads 75 s of a record a minute. */
 export function assumedCost({ expected }: Pick<MachinesOptions, 'expected'>): number {
   return Math.max(1, Math.ceil(expected.length / 8));
 }
 
-/** The label of a machine. Its name can be empty in the API. */
+/** The label of a machine, whose name can be empty in the API. */
 export function machineName(raw: string | null | undefined): string {
   return raw ? readableText(raw) : 'unnamed';
 }
@@ -29,7 +29,6 @@ export function isIncluded(options: MachinesOptions, name: string): boolean {
   return options.include.length === 0 || options.include.includes(name) || options.expected.includes(name);
 }
 
-/** The chain label. */
 export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned'>): Chain {
   const rule = ruleOf(options, machine.name);
   if (rule) return rule.chain;
@@ -37,7 +36,7 @@ export function chainOf(options: MachinesOptions, machine: Pick<Machine, 'name' 
   return machine.learned?.chain ?? options.chains[0] ?? 'mainnet';
 }
 
-/** Whether a rule or the machine's own node tells the chain, and the node does not contradict the label. */
+/** Whether a rule or the machine's own node determines the chain, and the node does not contradict the label. */
 export function isChainKnown(options: MachinesOptions, machine: Pick<Machine, 'name' | 'learned' | 'node'>): boolean {
   const { learned, node } = machine;
   const { timestamp: at = 0, sync_beacon_head_slot: slot } = node ?? {};
@@ -50,7 +49,7 @@ function ruleOf({ chainRules }: MachinesOptions, name: string): MachinesOptions[
   return chainRules.find(({ match }) => isMatch(match, name));
 }
 
-/** The group that names the machine, else the first with a pattern that matches. */
+/** The group that names the machine, otherwise the first with a matching pattern. */
 export function groupOf({ groups }: MachinesOptions, name: string): string | undefined {
   const named = groups.find(({ machines }) => machines.includes(name));
   return (named ?? groups.find(({ machines }) => machines.some((pattern) => isMatch(pattern, name))))?.name;

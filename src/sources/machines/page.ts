@@ -22,7 +22,7 @@ import type { MachinesOptions } from './options.ts';
 import type { ShownMachine } from './shown.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
 
-/** Longer names are cropped on the page. /metrics has them whole. */
+/** The page crops longer names. /metrics has them whole. */
 const MAX_NAME = 100;
 const MAX_CLIENT = 40;
 
@@ -77,7 +77,7 @@ function groupsOf(options: MachinesOptions, all: readonly ListedMachine[], now: 
   });
 }
 
-/** A node that says no is in sync if its head is near the clock. On an assumed chain nothing is known. */
+/** A node that says no is in sync if its head is close to the clock. On an assumed chain this is unknown. */
 function syncedText({ alerts, fresh: { node }, isChainKnown }: ListedMachine): string {
   if (node?.sync_eth2_synced == null || !(node.sync_eth2_synced || isChainKnown)) return '';
   return alerts.includes('BeaconchainBeaconNodeNotSynced') ? 'no' : 'yes';
@@ -120,7 +120,7 @@ function machineRow(one: ListedMachine, now: UnixMs): Row {
   return [name, badges, labels.chain, syncedText(one), processes, memory(fresh.system), disk(fresh.system)];
 }
 
-/** A line for those of one client that reported at the same time. */
+/** One line for processes of one client that reported at the same time. */
 function processLines({ seen, fresh }: ShownMachine, now: number): Cell[] {
   const reports = Map.groupBy(PROCESSES, (process) => {
     const { timestamp } = seen[process] ?? {};
@@ -139,7 +139,7 @@ function clientOf(process: Process, fresh: Partial<Machine>): string {
 /** Page cache and buffers count as free, because the kernel gives them back. Teku's free memory includes them. */
 function memory(system: Partial<SystemRecord> = {}): Cell {
   const { memory_node_bytes_free: free, memory_node_bytes_cached: cached, memory_node_bytes_buffers: buffers } = system;
-  // A running system never has 0 bytes of free memory: 0 means that the client left out the field.
+  // A running system never has 0 bytes of free memory, so the client left out the field.
   return free ? usage(system.memory_node_bytes_total, free + (cached ?? 0) + (buffers ?? 0)) : '';
 }
 
@@ -147,7 +147,7 @@ function disk({ disk_node_bytes_free: free, disk_node_bytes_total: total }: Part
   return free == null ? '' : usage(total, free, 1 - THRESHOLDS.disk_free_ratio);
 }
 
-/** @param full Used beyond this share, it is shown as full. */
+/** @param full The used share from which the bar is shown as full */
 function usage(total: number | null | undefined, free: number, full = 1): Cell {
   if (!total) return '';
   const share = Math.max(0, total - free) / total;

@@ -23,7 +23,7 @@ export async function requestPage(
   let [count, unreadable] = [0, 0];
   for (const process of PROCESSES) {
     const list = data[`${process}_metrics`] ?? [];
-    // A list that cannot be read counts as one such record.
+    // An unreadable list counts as one unreadable record.
     const items = list === false ? [null] : list;
     count += items.length;
     const read = api.recordsInPart('machine_metrics', RECORDS[process], items);
@@ -41,7 +41,7 @@ export interface Found {
 
 export const NOTHING: Found = { records: [] };
 
-/** Adds the pages of a query, up to the first one after which no more are needed. */
+/** Adds the pages of a query, until `isLast` or the end. */
 export async function readPages(
   context: ReadContext,
   query: Omit<Query<'machine_metrics'>, 'cursor'>,

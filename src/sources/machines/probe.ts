@@ -8,14 +8,14 @@ import type { Answered, Probing, Question } from '../probe.ts';
 import { isMatch, type MachinesOptions, machineName } from './options.ts';
 
 const LOOK_BACK_SECONDS = 3_600;
-/** The longest line. Names may be many and long. */
+/** The longest line, because names may be many and long. */
 const MAX_LENGTH = 1_000;
 
 /** Asks for the names of all machines, and for their newest records in the last hour. */
 export function machinesProbing(options: MachinesOptions): Probing {
   const { expected, include, exclude } = options;
   return {
-    // The list of names does not depend on the time, and its answer shows whether our clock is right.
+    // The list of names does not depend on the time, and its response shows whether our clock is right.
     questions: (now) => [
       { request: requestTo('machine_names', {}), next: () => [recordsQuestion(Math.floor(now() / 1000))] },
     ],
@@ -38,7 +38,7 @@ function foundIn({ expected, groups }: MachinesOptions, answers: readonly Answer
   const read = answers.flatMap(({ result }) => namesIn(result)).filter((name) => typeof name === 'string');
   const names = [...new Set(read.map(machineName))].sort();
   const found = names.length > 0 ? [`Machines in these answers: ${names.join(', ')}.`] : [];
-  // Other machines may be on further pages of the records. Only the list of names is whole.
+  // Only the list of names is complete: other machines may be on further pages of the records.
   const isWhole = answers.some((one) => one.endpoint === 'machine_names' && !one.failure && one.unreadable === 0);
   const lists: readonly (readonly [setting: string, wanted: readonly string[]])[] = [
     ['machines.expected', expected],

@@ -15,15 +15,15 @@ type MachineLabels = { readonly chain: Chain; readonly machine: string; readonly
 
 export interface ShownMachine {
   readonly labels: MachineLabels;
-  /** All families share these objects, so that their texts are encoded once. */
+  /** Shared by all families, so that the texts are encoded once. */
   readonly processLabels: Readonly<Record<Process, MachineLabels & { readonly process: Process }>>;
-  /** The records that are not forgotten. A process that no longer runs disappears with its record. */
+  /** The records within `forget_after`. A process that no longer runs disappears with its record. */
   readonly seen: Partial<Machine>;
-  /** The seen records that are not stale, without meaningless values (see `trusted`). */
+  /** Records that are not stale, without meaningless values (`trusted`). */
   readonly fresh: Partial<Machine>;
   readonly isChainKnown: boolean;
   readonly isNameShared: boolean;
-  /** When this has to be computed again. */
+  /** When to compute this again. */
   readonly until?: UnixMs;
 }
 
@@ -48,17 +48,17 @@ function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) =>
   return records;
 }
 
-/** When a record next gets too old, or is no longer too far ahead. Withheld counters wait for a sweep. */
+/** When a record next becomes too old, or is no longer too far ahead. Withheld counters wait for a sweep. */
 function nextChange(machine: Machine, ages: readonly Milliseconds[], now: UnixMs): UnixMs {
   const changes = PROCESSES.flatMap((process) => {
     const at = (machine[process]?.timestamp ?? Number.NaN) * 1000;
-    // The first ms at which it is no longer too far ahead, and the first beyond each age.
+    // The first ms not too far ahead, and the first beyond each age.
     return [Math.ceil(at - CLOCK_AHEAD_MS), ...ages.map((ageMs) => Math.floor(at + ageMs) + 1)];
   });
   return Math.min(...changes.filter((change) => change > now));
 }
 
-/** The machines to be shown at `timing.now`, with values or as silent, by name. Then those expected that were never seen. */
+/** The machines to show at `timing.now`, with values or as silent, by name. Then expected machines that were never seen. */
 export function shownMachines(options: MachinesOptions, { machines }: Machines, timing: Timing): ShownMachine[] {
   const { now, held } = timing;
   const { expected, exclude, forgetAfterMs } = options;
@@ -71,7 +71,7 @@ export function shownMachines(options: MachinesOptions, { machines }: Machines, 
     ...kept.map((machine) => ({
       ...labelsOf(options, machine, now),
       seen: recordsOf(machine, held, (ageMs) => ageMs <= forgetAfterMs),
-      // A record further ahead is from before the clock was set back, so its age is unknown.
+      // A record further ahead was read before the clock was set back, so its age is unknown.
       fresh: recordsOf(trusted(machine, now), now, (ageMs) => ageMs <= freshMs && ageMs >= -CLOCK_AHEAD_MS),
       until: nextChange(machine, [freshMs, forgetAfterMs + HELD_FOR_MS], now),
     })),
@@ -80,8 +80,8 @@ export function shownMachines(options: MachinesOptions, { machines }: Machines, 
 }
 
 /**
- * The machine at the time of each of its records, in ascending time, with that record alone. `before`: the machine before
- * them. `chain`: the one that follows from all records together.
+ * The machine at the time of each of its records, ascending, with only that record. `before`: the machine before them. `chain`: as all
+ * records together show it.
  */
 export function pastMachines(
   options: MachinesOptions,

@@ -12,7 +12,7 @@ import { assumedCost, JITTER, type MachinesOptions, machineName } from './option
 import { type Found, NOTHING, RECORDS_KEPT_SECONDS, readPages } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
 
-/** On a scarce budget, one sweep in so many looks for late records, and the names are listed as rarely. */
+/** On a scarce budget, only one sweep in so many looks for late records, and the names are listed as rarely. */
 const SWEEPS_PER_RARE = 30;
 
 /** Reads the new records of all machines, and requests live machines that have none by name. */
@@ -31,23 +31,23 @@ export function sweepRead(options: MachinesOptions): Read<Machines> {
 }
 
 /**
- * Sweeps at an even pace could miss the same machine each time, because its pushes come at an even pace too. The delay
- * depends on the last attempt alone, so that it is the same whenever the schedule is computed, also after a restart. A
- * sweep that takes the whole interval is not delayed: its length varies by itself.
+ * Sweeps at an even pace could miss the same machine each time, because its pushes have an even pace too. The delay depends only on the
+ * last attempt, so that every computation of the schedule gives the same, also after a restart. A sweep that takes the whole interval
+ * needs no delay: its length varies by itself.
  */
 function jitterMs({ attemptAt, durationMs }: Last, intervalMs: Milliseconds): Milliseconds {
   const most = Math.min(JITTER * intervalMs, intervalMs - durationMs);
   return Math.floor(unit(attemptAt) * Math.max(0, most));
 }
 
-/** How often to read what is not part of each sweep. If sweeps are rarer than configured, the budget is scarce. */
+/** How often to do what not every sweep does. Sweeps rarer than configured mean a scarce budget. */
 export function rarely(everyMs: Milliseconds, sweepMs: Milliseconds, configuredMs: Milliseconds): Milliseconds {
   return sweepMs > configuredMs ? Math.max(everyMs, SWEEPS_PER_RARE * sweepMs) : everyMs;
 }
 
 async function sweep(options: MachinesOptions, context: ReadContext, previous: Machines): Promise<Outcome<Machines>> {
   const { api, timing, events } = context;
-  // By the clock of the service, which has the records: ours counts as right if it is up to a minute fast.
+  // By the service's clock, which selects the records: ours counts as right even if up to a minute fast.
   const began = (): UnixMs => timing.now - Math.floor(api.fastMs() / 1000) * 1000;
   const range = rangeOf(options, previous, { ...timing, now: began() });
   const swept = await readNew(context, range);
@@ -61,7 +61,7 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const beyond = beyondRange(live, named.records, range, silentMs);
   const dayAhead = { start: range.end, end: range.end + SECONDS_PER_DAY };
   const { records, failure } = await readAbsent(context, { ...named, left: beyond }, half, () => dayAhead);
-  // A name that the service does not accept would fail every sweep if the sweep did not count as complete.
+  // Complete despite a name that the service does not accept, which would fail every sweep.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
   const known = await withRecords(options, previous, records, { ...timing, now: api.now() }, context.pause);
   const value = { ...known, ...(isComplete && times) };
@@ -73,7 +73,7 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   return { value: withUnknown(options, value, expected) };
 }
 
-/** A sweep reads at most this many pages for late records: six minutes of fifty machines. */
+/** The most pages of a sweep for late records: six minutes of fifty machines. */
 const MAX_PAGES_WITH_LATE = 30;
 
 function readNew(context: ReadContext, range: SweepRange): Promise<Found> {
@@ -86,23 +86,23 @@ function readNew(context: ReadContext, range: SweepRange): Promise<Found> {
   });
 }
 
-/** Clients push every 60 s, the standalone pusher every 62 (api-facts 1.1). In this time a record of each arrives. */
+/** Every machine pushes within this time: clients every 60 s, the standalone pusher every 62 s (api-facts 1.1). */
 const MAX_SWEPT_SECONDS = 75;
-/** A push takes up to 2 s to be delivered, and clocks differ. */
+/** A push takes up to 2 s, and clocks differ. */
 const OVERLAP_SECONDS = 5;
-/** Each machine has a record a minute, so this finds those up to five minutes late. Later ones are found by name. */
+/** With a record a minute, this finds records up to five minutes late. A request by name finds later ones. */
 const LATE_SECONDS = 360;
-/** A sweep that begins this much after it was due follows a stop, an outage or sleep. */
+/** A sweep this much overdue follows a stop, an outage or sleep. */
 const OVERDUE_MS = 2 * MS_PER_MINUTE;
 
 export interface SweepRange extends Span {
-  /** All records from this time on are read. Earlier ones are read only as far as a few pages reach. */
+  /** The sweep reads all records from this time on, and earlier ones only as far as a few pages reach. */
   readonly newFrom: UnixSeconds;
 }
 
 /**
- * The range of a sweep: what came since the last complete one began. The first one, then one an hour, and one that is
- * overdue also look for records that came late.
+ * The range of a sweep: what came since the start of the last complete one. The first sweep, one an hour, and an overdue one also look for
+ * late records.
  */
 export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines, timing: Timing): SweepRange {
   const { now, intervalMs } = timing;
@@ -115,20 +115,20 @@ export function rangeOf(options: MachinesOptions, { beganAt, lateAt }: Machines,
 
 /** A process of a machine that has no new record. */
 export interface AbsentProcess {
-  /** As the API spells it in the held record, and the time of that. A label can stand for several spellings. */
+  /** As the API spells it in the held record, and that record's time. Several spellings can share a label. */
   readonly name: string;
   readonly seen: UnixSeconds;
   readonly process: MachineRecord[0];
-  /** The next sweep would make its machine silent, and none did before. A fast clock can hide it: it is searched ahead, once. */
+  /** The next sweep would make its machine silent for the first time. A fast clock can hide it, so search the future once. */
   readonly isLast?: boolean;
 }
 
 type SpanOf = (left: readonly AbsentProcess[], isByName: boolean) => Span;
 
 /**
- * The processes of live machines that are not among the records, and whose newest record is older than half of `silentMs`,
- * or would make them silent at the next sweep. A silent machine is not requested, because a sweep finds it when it is back.
- * Machines that were last seen together follow each other, so that few known records are read again.
+ * The processes of live machines that are not among the records, and whose newest record is older than half of `silentMs`, or would make
+ * them silent at the next sweep. Without silent machines, because a sweep finds them when they are back. Machines last seen together follow
+ * each other, so that few known records are read again.
  * @param beganAt When the last complete sweep began
  */
 export function absentProcesses(
@@ -150,7 +150,7 @@ export function absentProcesses(
     .sort((a, b) => a.seen - b.seen);
 }
 
-/** One that became silent before the machine did is not looked for. */
+/** Without processes that became silent before their machine did. */
 function processesOf(machine: Machine, silentMs: Milliseconds): AbsentProcess[] {
   return PROCESSES.flatMap((process) => {
     const held = machine[process];
@@ -160,8 +160,8 @@ function processesOf(machine: Machine, silentMs: Milliseconds): AbsentProcess[] 
 }
 
 /**
- * Machines whose newest records may be beyond the range, because their clock is fast. If that is not known yet, the newest
- * that is found lies at the end of the range. Only a sweep for late records looks for those.
+ * Machines whose newest records may be beyond the range, because their clock is fast. If this is not known yet, their newest record lies at
+ * the end of the range. Only a sweep for late records looks for such machines.
  */
 function beyondRange(
   live: readonly Machine[],
@@ -185,7 +185,7 @@ const NAMES_PER_REQUEST = 20;
 
 /** A search for the live machines that a sweep has not found. */
 interface Search extends Found {
-  /** What is still missing. A page can end between the records of a machine, so each process is looked for. */
+  /** What is still missing: processes, because a page can end between the records of a machine. */
   readonly left: readonly AbsentProcess[];
 }
 
@@ -193,7 +193,7 @@ function namesOf(left: readonly AbsentProcess[]): string[] {
   return [...new Set(left.map(({ name }) => name))];
 }
 
-/** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Of the live ones */
+/** Searches by name, or reads all machines again if more than half of the live ones are missing. @param half Their number */
 async function readAbsent(context: ReadContext, search: Search, half: number, spanOf: SpanOf): Promise<Search> {
   if (search.failure || search.left.length === 0) return search;
   const isMost = namesOf(search.left).length > half;
@@ -207,7 +207,7 @@ async function readAbsent(context: ReadContext, search: Search, half: number, sp
   return found;
 }
 
-/** Requests the names that are left, until all is found or a request finds nothing. */
+/** Requests the names that are left until none is left or a request finds nothing new. */
 async function readByName(context: ReadContext, search: Search, spanOf: SpanOf): Promise<Search> {
   const next = await readNewest(context, search, spanOf, 0, namesOf(search.left));
   const isOver = next.failure || next.left.length === 0 || next.left.length === search.left.length;
@@ -215,8 +215,8 @@ async function readByName(context: ReadContext, search: Search, spanOf: SpanOf):
 }
 
 /**
- * Reads until at most `enough` names are left. The newest record of a process comes before its older ones. A page that finds
- * nothing that is left has only older records of others, so the reading stops there too.
+ * Reads until at most `enough` names are left. The newest record of a process comes first, so a page that finds nothing missing has only
+ * older records of others: reading stops there too.
  */
 async function readNewest(
   context: ReadContext,
@@ -241,7 +241,7 @@ async function readNewest(
   return { ...found, left };
 }
 
-/** The range of their records that the sweep has not read. The first one was unseen for longest. */
+/** The range that the sweep has not read of these processes, of which the first was unseen for longest. */
 export function rangeOfAbsent(
   those: readonly AbsentProcess[],
   { newFrom, end }: SweepRange,

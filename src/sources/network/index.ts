@@ -13,7 +13,7 @@ import { family, sample, UNPROVEN } from '../families.ts';
 import type { Read, Timing } from '../read.ts';
 import type { ChainOptions, Source } from '../source.ts';
 
-/** What is not known is null. */
+/** Null if unknown. */
 const Queue = z.object({
   count: z.number().nullable(),
   balance: Wei.nullable(),
@@ -25,12 +25,12 @@ type Queue = z.infer<typeof Queue>;
 /** The state of one chain. */
 export const Network = z.object({
   performance: z.object({ epoch: z.number(), sums: Performance }).optional(),
-  /** `at`: when they were read, because their answer does not date itself (Unix ms). */
+  /** `at`: when they were read (Unix ms), because the response has no time. */
   queues: z.object({ at: z.number(), byName: z.record(z.string(), Queue) }).optional(),
 });
 export type Network = z.infer<typeof Network>;
 
-/** The duties of all validators of a chain, with which yours are compared, and the queues of the chain. */
+/** The duties of all validators of a chain, for comparison with yours, and the queues of the chain. */
 export function networkSource(options: ChainOptions): Source<Network> {
   return {
     name: 'network',
@@ -80,11 +80,11 @@ function queuesRead({ chain, intervalMs }: ChainOptions): Read<Network> {
   };
 }
 
-/** How many other queues are shown, and what their keys look like: they become labels. */
+/** How many other queues to show, and what their keys may look like, because they become labels. */
 const MAX_OTHERS = 20;
 const KEY = /^[a-z][a-z0-9_]{0,49}$/;
 
-/** Pure. In the form before v2.1 there is one balance, of deposits and top-ups. Other queues have the name of their key. */
+/** Pure. Before v2.1 one balance covers deposits and top-ups. Other queues have the name of their key. */
 function queuesOf({ deposit_queue: deposit, exit_queue: exit, ...more }: QueuesAnswer['data']): Record<string, Queue> {
   const others = Object.entries(more).flatMap(([key, queue]) => {
     const isQueue = queue && (queue.count != null || queue.balance != null) && KEY.test(key);
@@ -102,7 +102,7 @@ function queuesOf({ deposit_queue: deposit, exit_queue: exit, ...more }: QueuesA
   };
 }
 
-/** The least balance of one item, in wei. A smaller one is in another unit, such as gwei. */
+/** The least balance of one item, in wei. A smaller number is in another unit, such as gwei. */
 const LEAST_ITEM = 10n ** 15n;
 
 function queueOf(count: number | null | undefined, balance: string | null | undefined, end?: number | null): Queue {
@@ -115,7 +115,7 @@ function networkPage({ chain }: ChainOptions, value: Network, timing: Timing): S
   return duties ? { tables: attestationTable(chain, 'the network', [duties], timing.now) } : {};
 }
 
-/** The queues are not shown while the budget leaves them out, or the service refuses them. */
+/** Without queues while the budget leaves them out, or the service refuses them. */
 function shownNetwork(chain: Chain, { performance, queues }: Network, { now, intervalMs, of }: Timing) {
   const dated = performance && { ...performance, at: epochEnd(chain, performance.epoch) };
   const queuesMs = of('queues');
@@ -135,22 +135,22 @@ function networkFamilies({ chain }: ChainOptions, value: Network, timing: Timing
     ...performanceFamilies('network', 'all validators of the chain', [{ labels: { chain }, duties }]),
     family(
       'network_epoch',
-      'Last epoch of the 24 hours of beaconchain_network_duties (range.epoch.end)',
+      'Last epoch of beaconchain_network_duties (range.epoch.end)',
       sample(chain, duties?.epoch, {}, duties?.until),
     ),
     family(
       'queue_validators',
-      'Deposits and exits that wait (deposit_queue.deposit_count, exit_queue.count), and what waits in other queues, by their key (count); in the older form of the answer the deposits include top-ups',
+      'Items in a queue, other queues by their key; before v2.1 the deposits include top-ups (deposit_queue.deposit_count, exit_queue.count, count)',
       each(({ count }) => count, 'topup'),
     ),
     family(
       'queue_balance_ether',
-      'Ether that waits in a queue (deposit_balance, topup_balance, exit_queue.balance), in other queues by their key (balance); in the older form of the answer the deposits include top-ups',
+      'Ether in a queue, other queues by their key; before v2.1 the deposits include top-ups (deposit_balance, topup_balance, exit_queue.balance, balance)',
       each(({ balance }) => (balance === null ? null : etherOf(balance))),
     ),
     family(
       'queue_end_timestamp_seconds',
-      'Estimated time at which the last item leaves the queue (estimated_processed_at)',
+      'Estimated time at which the last item leaves a queue (estimated_processed_at)',
       each(({ end }) => end),
     ),
   ].map((one) => ({ ...one, help: `${one.help} ${UNPROVEN}.` }));

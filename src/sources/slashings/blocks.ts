@@ -14,7 +14,7 @@ import type { EpochRows, Slashings } from './state.ts';
 
 type WhichEpoch = number | 'latest' | 'finalized';
 
-/** @throws RequestFailed, also when the answer has no readable row of the epoch */
+/** @throws RequestFailed, also if the response has no readable row of the epoch */
 export async function readEpoch(context: Context, epoch: WhichEpoch, priority: Priority): Promise<EpochRows> {
   return epochIn(context, epoch, await readSlots(context, epoch, priority));
 }
@@ -28,7 +28,7 @@ export async function readSlots(
   return data;
 }
 
-/** @throws RequestFailed when no row of the epoch can be read */
+/** @throws RequestFailed if no row of the epoch is readable */
 export function epochIn({ options: { chain }, api }: Context, epoch: WhichEpoch, data: readonly unknown[]): EpochRows {
   const rows = api.records('epoch_slots', SlotRow, data, isPlausibleRowAt(chain, api.now()));
   const read = typeof epoch === 'number' ? epoch : commonEpoch(rows);
@@ -37,7 +37,7 @@ export function epochIn({ options: { chain }, api }: Context, epoch: WhichEpoch,
   return { epoch: read, rows: canonicalRows(own), allRows: own };
 }
 
-/** The service may add the slots to come of an epoch, as scheduled (api-facts 5.1). */
+/** The service may add coming slots as scheduled (api-facts 5.1). */
 export function isPlausibleRowAt(chain: Chain, now: UnixMs): (row: SlotRow) => boolean {
   const latest = now / 1000 + CLOCK_AHEAD_SECONDS;
   return ({ slot, status }) => slotTime(chain, status === '0' ? slot - SLOTS_PER_EPOCH : slot) <= latest;
@@ -50,13 +50,13 @@ function commonEpoch(rows: readonly SlotRow[]): number {
   return largest?.[0] ?? -1;
 }
 
-/** Rows of a slot are preferred in this order: proposed, orphaned, missed, scheduled. */
+/** Prefers the rows of a slot in this order: proposed, orphaned, missed, scheduled. */
 const STATUS_ORDER: readonly SlotRow['status'][] = ['1', '3', '2', '0'];
 
 /**
- * One row for each slot, ascending. A slot can have an orphaned row in addition to the canonical one. The service
- * updates the status by slot (api-facts 5.1), so both can say "1". Then the parent of the first canonical block after
- * the slot decides. As long as there is no such block, the slot is still scheduled, or its first block is taken.
+ * One row for each slot, ascending. A slot can have an orphaned row beside the canonical one, and because the service updates the status by
+ * slot (api-facts 5.1), both can say "1". Then the parent of the next canonical block decides. Before there is one, the slot counts as
+ * scheduled, or its first block counts (`takesFirst`).
  */
 export function canonicalRows(rows: readonly SlotRow[], takesFirst = false): SlotRow[] {
   const bySlot = [...Map.groupBy(rows, (row) => row.slot)].sort(([a], [b]) => b - a);
@@ -80,19 +80,19 @@ function pick(candidates: readonly SlotRow[], next: SlotRow | undefined, takesFi
   return rivals.find(({ blockroot }) => blockroot === parentroot) ?? { ...best, status: '3' };
 }
 
-/** The epoch, with the canonical rows that follow from the next epoch if that was read. */
+/** The epoch, with the canonical rows as the next epoch, if read, decides them. */
 export function decided({ epoch, allRows }: EpochRows, next: EpochRows | undefined, takesFirst = false): EpochRows {
   const rows = canonicalRows([...allRows, ...(next?.allRows ?? [])], takesFirst);
   return { epoch, rows: rows.filter((row) => row.epoch === epoch), allRows };
 }
 
-/** Whether two blocks of a slot are reported as canonical, and no later block decides between them. */
+/** Whether the service reports two blocks of a slot as canonical, and no later block decides between them. */
 export function isTied({ rows, allRows }: EpochRows): boolean {
   const open = new Set(rows.filter(({ status }) => status === '0').map(({ slot }) => slot));
   return allRows.some(({ slot, status }) => status === '1' && open.has(slot));
 }
 
-/** The blocks of which fewer slashings were read than their rows announce, if they were tried less than `maxTries` times. */
+/** Blocks with fewer readable slashings than their rows announce, after less than `maxTries` tries. */
 export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], maxTries = Infinity): SlotRow[] {
   return rows.filter((row) => {
     if (row.status !== '1' || row.attesterslashingscount === 0) return false;
@@ -101,7 +101,7 @@ export function unreadBlocks(state: Slashings, rows: readonly SlotRow[], maxTrie
   });
 }
 
-/** Reads and counts the slashings of these blocks. The failure is that of the first block that cannot be read. */
+/** Reads and counts the slashings of these blocks. Returns the failure of the first unreadable block. */
 export async function readSlashings(context: Context, previous: Slashings, blocks: readonly SlotRow[]): Promise<Step> {
   let state = previous;
   let failure: Error | undefined;
@@ -117,7 +117,7 @@ export async function readSlashings(context: Context, previous: Slashings, block
   return { value: state, failure };
 }
 
-/** The records in a block. Records of another block of the slot, an orphaned one, do not count. */
+/** The records in a block, without those of an orphaned block of the slot. */
 async function recordsIn<T extends { readonly block_root: string }>(
   { options: { chain }, api, signal }: Context,
   endpoint: 'attester_slashings' | 'proposer_slashings',
@@ -139,9 +139,9 @@ function readOf({ reads }: Slashings, { slot, blockroot }: SlotRow): Slashings['
 }
 
 /**
- * Reads who was slashed as a proposer, with one request for each block of a finalized epoch that announces such slashings. A
- * block is done when as many validators were read as its row announces. Once the service refuses this, the rest is no failure.
- * Without names only a block is asked for whose number cannot be read, and its failure is none.
+ * Reads who was slashed as a proposer, with one request for each block of a finalized epoch that announces such slashings. A block is done
+ * once it has as many readable names as its row announces. If the service refuses this, the rest is no failure. With names off, only reads
+ * a block whose number of slashings is unreadable, and ignores its failure.
  */
 export async function readNames(context: Context, previous: Slashings, rows: readonly SlotRow[]): Promise<Step> {
   const { readsProposerNames } = context.options;

@@ -3,11 +3,11 @@ import { type Watch, watches } from '../../facts/watch.ts';
 import { kindOf, slashedBy } from './evidence.ts';
 import type { EpochRows, Kind, Proposal, RecentSlashing, Slashings, SlashingTotals } from './state.ts';
 
-/** How many validators of a slashing are named. */
+/** How many validators of a slashing to name. */
 const MAX_NAMED = 20;
 /** How many slashings the status page lists. */
 const MAX_RECENT = 20;
-/** The service reports this index if the proposer is unknown (api-facts 8.1). */
+/** The index of an unknown proposer (api-facts 8.1). */
 const NOBODY = 2 ** 31 - 1;
 /** How many validators have a series with the time of their newest missed proposal. */
 const MAX_MISSED = 100;
@@ -52,7 +52,7 @@ export function few(watch: Watch, validators: readonly number[]): number[] {
   return [...watched, ...others.take(MAX_NAMED)].slice(0, MAX_NAMED);
 }
 
-/** Counts the slashings in a canonical block, by their identities, each once, whichever block contained it first. */
+/** Counts the slashings in a canonical block, each identity once, whichever block had it first. */
 export function countSlashings(
   state: Slashings,
   slot: number,
@@ -93,7 +93,7 @@ function addSlashing(state: Slashings, identity: string, slashing: ObservedSlash
   };
 }
 
-/** Counts the next finalized epoch, one canonical row for each slot. A slot that is still scheduled counts as missed. */
+/** Counts the next finalized epoch, one canonical row for each slot. A scheduled slot counts as missed. */
 export function countEpoch(state: Slashings, epoch: number, rows: readonly SlotRow[]): Slashings {
   const blocks = rows.filter((row) => row.status === '1');
   const orphaned = rows.filter((row) => row.status === '3').length;
@@ -135,8 +135,8 @@ export function skipTo(state: Slashings, epoch: number): Slashings {
 }
 
 /**
- * The proposals of watched validators in a finalized epoch, by slot. Forks can give a slot several proposers: each has
- * a proposal of its own. If one proposer has several rows, the canonical one decides.
+ * The proposals of watched validators in a finalized epoch, by slot. With forks a slot can have several proposers, each with a proposal. If
+ * one proposer has several rows, the canonical one decides.
  */
 export function watchedProposals({ rows, allRows }: EpochRows, watch: Watch): Proposal[] {
   const isWatched = ({ proposer }: SlotRow): boolean =>
@@ -156,7 +156,7 @@ function statusOf({ status }: SlotRow): Proposal['status'] {
   return status === '3' ? 'orphaned' : 'missed';
 }
 
-/** The service updates the status by slot (api-facts 5.1), so a block of a fork may be reported as proposed. */
+/** The service updates the status by slot (api-facts 5.1), so it may report a block of a fork as proposed. */
 function statusOnFork(rows: readonly SlotRow[]): Proposal['status'] {
   return rows.some((row) => statusOf(row) !== 'missed') ? 'orphaned' : 'missed';
 }

@@ -8,11 +8,11 @@ export const EVENTS = {
   proposer_slashing: { level: 'warn', message: 'proposer slashing' },
   missed_proposal: { level: 'warn', message: 'watched validator missed a proposal' },
   unexpected_fee_recipient: { level: 'error', message: 'block of a watched validator paid an unexpected address' },
-  block_unread: { level: 'warn', message: 'what a block of a watched validator earned cannot be read' },
-  names_unreadable: { level: 'warn', message: 'names of slashed proposers cannot be read' },
-  members_unknown: { level: 'warn', message: 'seats are not counted, because the members are not known' },
+  block_unread: { level: 'warn', message: 'could not read what a block of a watched validator earned' },
+  names_unreadable: { level: 'warn', message: 'could not read who was slashed as a proposer' },
+  members_unknown: { level: 'warn', message: 'sync committee members unknown: seats not counted' },
   epochs_skipped: { level: 'warn', message: 'finalized epochs skipped' },
-  blocks_tied: { level: 'warn', message: 'two blocks of a slot are reported as canonical: the first is counted' },
+  blocks_tied: { level: 'warn', message: 'service reports two canonical blocks of a slot: counting the first' },
   finality_back: { level: 'warn', message: 'finalized epoch went back' },
 } as const satisfies EventTable;
 

@@ -22,8 +22,8 @@ function attestationOf(record: AttesterSlashing, n: 1 | 2) {
 }
 
 /**
- * Identifies a slashing by its content: the pair of attestations, in either order, with sorted indices. Not by the block,
- * which a reorganisation changes, nor by the signatures. 128 bits of SHA-256, hex.
+ * Identifies a slashing by its content: the pair of attestations, in either order, with sorted indices. Without the block, which a
+ * reorganisation changes, and without signatures. 128 bits of SHA-256, hex.
  */
 export function identityOf(record: AttesterSlashing): string {
   const pair = attestationsOf(record).map(fingerprint).sort();
@@ -38,7 +38,7 @@ function dataOf({ indices: _, ...data }: Attestation): string {
   return Object.values(data).join(' ');
 }
 
-/** Ascending, each once. A set takes half as long again for 131,072 validators. */
+/** Ascending, each once. A Set would take 50 % longer for 131,072 validators. */
 function distinct(indices: Uint32Array): Uint32Array {
   return indices.toSorted().filter((index, i, sorted) => index !== sorted[i - 1]);
 }

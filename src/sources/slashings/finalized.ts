@@ -11,14 +11,14 @@ import type { SlashingsOptions } from './options.ts';
 import { type Context, implausible, isSampled, MIN_LAG, runOf, type Step } from './pass.ts';
 import type { EpochRows, Slashings } from './state.ts';
 
-/** The known finality goes back after so many lower answers in a row, of which the last is an hour after the first. */
+/** Known finality goes back after so many lower responses in a row, the last an hour after the first. */
 const LOWER_ANSWERS = 3;
 /** At one request a second, this many epochs do not delay the next head pass. */
 const MAX_EPOCHS_PER_PASS = 12;
-/** Epochs further behind are caught up with, at the lowest priority. */
+/** Older epochs are read at the lowest priority. */
 const FRESH_EPOCHS = 3;
 
-/** Follows finality: beside head passes when they show that it may have advanced, otherwise at each interval. */
+/** Follows finality: after head passes that show a possible advance, otherwise at each interval. */
 export function finalizedRead(options: SlashingsOptions): Read<Slashings> {
   return {
     name: 'finalized',
@@ -31,7 +31,7 @@ export function finalizedRead(options: SlashingsOptions): Read<Slashings> {
     price(pace) {
       const passes = MS_PER_DAY / pace.intervalMs;
       if (pace.beside.includes('head')) return EPOCHS_PER_DAY;
-      // A pass that comes less often than once an epoch reads several.
+      // A pass less often than once an epoch reads several epochs.
       return isSampled(pace) ? passes : Math.max(passes, EPOCHS_PER_DAY);
     },
     due: whenDue,
@@ -44,11 +44,11 @@ function whenDue(state: Slashings, last: Last, timing: Timing, tick: UnixMs): Un
   if (last.failuresInARow > 0) return tick;
   if (isCatchingUp(state) || (headMs !== undefined && state.isFinalityDue)) return timing.now;
   if (headMs === undefined) return tick;
-  // After a failed head pass, finality may have advanced although the head is not known.
+  // After a failed head pass the head is unknown, so finality may have advanced.
   return state.tried || timing.isFailing('head') ? last.attemptAt + headMs : Infinity;
 }
 
-/** Counts what is final, and reports skipped epochs. If the budget allows only samples, each pass skips some. */
+/** Counts final epochs, and reports skipped ones. If the budget allows only samples, each pass skips some. */
 async function finalizedPass(context: Context, previous: Slashings): Promise<Step> {
   const pass = await countFinalized(context, previous);
   const epochs = pass.value.totals.skippedEpochs - previous.totals.skippedEpochs;
@@ -57,21 +57,21 @@ async function finalizedPass(context: Context, previous: Slashings): Promise<Ste
 }
 
 /**
- * Counts every finalized epoch exactly once, in order. If the budget does not allow that, it reads only the newest one.
- * @throws when the finalized view cannot be read or is not plausible
+ * Counts every finalized epoch exactly once, in order. If the budget does not allow that, reads only the newest one.
+ * @throws if the finalized view is unreadable or implausible
  */
 async function countFinalized(context: Context, previous: Slashings): Promise<Step> {
   const { timing } = context;
   let state = previous;
   /** By epoch. The view is one of the epochs to count, and a tie reads the next epoch before its turn. */
   const answers = new Map<number, EpochRows>();
-  // A backlog needs no view. An epoch that is being tried needs one: in an outage the view fails first, so no time counts.
+  // A backlog needs no view. A retried epoch does: in an outage the view fails first, so the time does not count.
   if (timing.of('head') === undefined || previous.isFinalityDue || !isCatchingUp(previous)) {
     const view = await readEpoch(context, 'finalized', 'finalized_pass');
     answers.set(view.epoch, view);
     state = afterFinality(context, state, view.epoch);
   }
-  // A program that starts while the clock has jumped ahead must not skip what is to come. Until a time has held, it skips nothing.
+  // A program that starts with a clock far ahead must not skip the future. Until the time has held, it skips nothing.
   const hasHeld = ({ to }: Slashings['stops'][number]): boolean => epochEnd(context.options.chain, to) <= timing.held;
   if (timing.held > -Infinity) state = afterStop({ ...state, stops: state.stops.filter(hasHeld) });
   const newest = newestToCount(state);
@@ -103,8 +103,8 @@ function afterFinality({ options, timing, api, events }: Context, previous: Slas
 }
 
 /**
- * Skips the epochs of a stop that are beyond `catch_up`, once all before them are counted. What was not final when the program
- * stopped is counted: while it runs, finality that comes back loses no epoch.
+ * Skips the epochs of a stop that are beyond `catch_up`, once all earlier ones are counted. Counts what became final later: returning
+ * finality loses no epoch.
  */
 function afterStop(state: Slashings): Slashings {
   const {
@@ -118,21 +118,22 @@ function afterStop(state: Slashings): Slashings {
 }
 
 /**
- * The state after an answer that names `epoch` as the finalized one. A lower epoch than the known one is ignored, because it
- * may come from a node that lags, unless all answers of an hour are lower.
- * @throws RequestFailed when the epoch cannot be final by our clock: then epochs would be counted that are not final
+ * The state after a response that names `epoch` as finalized. Ignores a lower epoch than the known one, because it may come from a lagging
+ * node, unless all responses of an hour are lower.
+ * @throws RequestFailed if the epoch cannot be final by our clock, because epochs that are not final would count
  */
 export function withFinality(state: Slashings, epoch: number, chain: Chain, { now, held }: Time): Slashings {
   const newest = epochAt(chain, now) - MIN_LAG;
-  if (epoch > newest) throw implausible(`epoch ${epoch} is reported as finalized, but by our clock ${newest} can be`);
+  if (epoch > newest)
+    throw implausible(`service reports epoch ${epoch} as finalized, but by our clock at most ${newest} can be`);
   const { finalizedEpoch: known = epoch, lowerFinality: lower } = state;
-  // The first epoch to count is the one that is finalized now: earlier epochs are not read.
+  // Counting starts with the epoch that is final now.
   const { scannedEpoch = epoch - 1 } = state;
   if (epoch >= known) return { ...state, finalizedEpoch: epoch, scannedEpoch, lowerFinality: undefined };
-  // A time in the future was noted before the clock was set back.
+  // A time in the future is from before the clock was set back.
   const next = { epoch, since: Math.min(lower?.since ?? now, now), answers: (lower?.answers ?? 0) + 1 };
   if (next.answers < LOWER_ANSWERS || held - next.since < GIVE_UP_AFTER_MS) return { ...state, lowerFinality: next };
-  // Epochs that cannot be final yet were counted while our clock was wrong, and are counted again. All others stay counted.
+  // Epochs that cannot be final yet were counted by a wrong clock, and count again. All others stay counted.
   const scanned = Math.min(scannedEpoch, newest);
   return { ...state, finalizedEpoch: epoch, scannedEpoch: scanned, lowerFinality: undefined };
 }
@@ -141,7 +142,7 @@ function isCatchingUp(state: Slashings): boolean {
   return state.tried === undefined && (state.scannedEpoch ?? Infinity) < newestToCount(state);
 }
 
-/** The last answer decides which epochs are final, even if an earlier answer named a newer one. */
+/** The last response decides which epochs are final, even if an earlier one named a newer epoch. */
 function newestToCount({ finalizedEpoch = -1, lowerFinality }: Slashings): number {
   return lowerFinality?.epoch ?? finalizedEpoch;
 }

@@ -8,7 +8,7 @@ import type { SlashingsOptions } from './options.ts';
 import { type Context, runOf, type Step } from './pass.ts';
 import { type EpochRows, Head, type Slashings } from './state.ts';
 
-/** After this many attempts in head passes, the slashings of a block are left to the finalized pass. */
+/** After so many attempts, head passes leave the slashings of a block to the finalized pass. */
 const MAX_TRIES = 3;
 
 export function headRead(options: SlashingsOptions): Read<Slashings> {
@@ -28,9 +28,9 @@ export function headRead(options: SlashingsOptions): Read<Slashings> {
 }
 
 /**
- * Reads the latest epoch and the slashings in its blocks. Does the same for the epoch that has passed since the last pass,
- * whose last slots may have been missing then. An older answer does not replace the head, but finality follows the newest
- * answer, even if an earlier answer was further.
+ * Reads the latest epoch and the slashings in its blocks. Does the same for the epoch before, if it ended since the last pass, because its
+ * last slots may have been missing. An older response does not replace the head, but finality follows the newest response, even if an
+ * earlier one was ahead.
  */
 async function headPass(context: Context, previous: Slashings): Promise<Step> {
   const slots = await readSlots(context, 'latest', 'head_pass');
@@ -44,7 +44,7 @@ async function headPass(context: Context, previous: Slashings): Promise<Step> {
   const isUnread = passed instanceof Error;
   const rows = [...(passed && !isUnread ? decided(passed, latest).rows : []), ...latest.rows];
   const before = { ...state, passedEpoch: isUnread ? passedEpoch : undefined };
-  // An older answer may be of an epoch that is counted, or of one before the first.
+  // An older response may be about an epoch that is counted, or before the first.
   const open = rows.filter(({ epoch }) => epoch > scannedEpoch);
   const { value, failure } = await readSlashings(context, before, unreadBlocks(before, open, MAX_TRIES));
   return { value, failure: isUnread ? passed : failure };

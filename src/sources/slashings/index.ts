@@ -54,16 +54,15 @@ function finalityOf({ chain }: SlashingsOptions, state: Slashings): Finality | u
 }
 
 /**
- * The weight by the requests a day that are allowed for a chain. If they do not pay for every finalized epoch, your own
- * machines and validators are worth more than a sample of the network. Above that the weight rises evenly, so that no
- * interval jumps.
+ * The weight by the allowed requests a day for a chain. If these do not pay for every finalized epoch, your own machines and validators are
+ * worth more than a sample of the network. Above that the weight rises evenly, so that no interval jumps.
  */
 function shareOf(allowedPerDay: number): number {
   const rise = (allowedPerDay - EPOCHS_PER_DAY) / (600 - EPOCHS_PER_DAY);
   return 0.3 + 2.7 * Math.max(0, Math.min(1, rise));
 }
 
-/** The service reports a slot when it is over, and two to three epochs later as final. */
+/** The service reports a slot at its end, and two to three epochs later as final. */
 const FINAL_MS = 20 * MS_PER_MINUTE;
 
 function detectionsOf(options: SlashingsOptions, timing: Timing): Detection[] {

@@ -34,7 +34,7 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
   return [
     family(
       'genesis_timestamp_seconds',
-      'Genesis time of the chain, a constant; the slot at a given time is (time - genesis) / 12',
+      'Genesis time, a constant; the slot at a time is (time - genesis) / 12',
       one(CHAINS[chain].genesis),
     ),
     ...HEAD_FAMILIES.map(([name, what, field]) =>
@@ -44,19 +44,15 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
         sample(chain, head?.[field], {}, head?.until),
       ),
     ),
-    family(
-      'finalized_epoch',
-      'Newest finalized epoch as last reported by the API; contradictory responses are ignored',
-      one(state.finalizedEpoch),
-    ),
+    family('finalized_epoch', 'Newest finalized epoch that the service reported', one(state.finalizedEpoch)),
     family(
       'scanned_epoch',
-      'Newest finalized epoch that has been counted; beaconchain_finalized_epoch minus this value is the lag',
+      'Newest counted epoch; beaconchain_finalized_epoch minus this is the lag',
       one(state.scannedEpoch),
     ),
     family(
       'skipped_epochs_total',
-      'Finalized epochs that were skipped and not counted: after a stop longer than slashings.catch_up, unreadable for an hour, or more than the budget allows',
+      'Finalized epochs that were not counted: the exporter stopped for longer than slashings.catch_up, could not read them for an hour, or lacked the budget',
       one(totals.skippedEpochs),
     ),
     family(
@@ -67,12 +63,12 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
     family('block_attestations_total', `Attestations ${FINAL} (attestationscount)`, one(totals.attestations)),
     family(
       'block_deposits_total',
-      `Deposits of the old deposit list ${FINAL}. Since Electra deposits are requested on the execution layer and do not count (depositscount)`,
+      `Deposits of the old deposit list ${FINAL}. Since Electra deposits come from the execution layer and do not count (depositscount)`,
       one(totals.deposits),
     ),
     family(
       'block_voluntary_exits_total',
-      `Voluntary exits ${FINAL}. Exits requested on the execution layer do not count (voluntaryexitscount)`,
+      `Voluntary exits ${FINAL}. Exits from the execution layer do not count (voluntaryexitscount)`,
       one(totals.voluntaryExits),
     ),
     family('block_withdrawals_total', `Withdrawals ${FINAL} (withdrawalcount)`, one(totals.withdrawals)),
@@ -84,27 +80,27 @@ export function slashingFamilies(options: SlashingsOptions, state: Slashings, ti
     family('block_gas_used_total', `Gas used ${FINAL} (exec_gas_used)`, one(totals.gasUsed)),
     family(
       'attester_slashings_total',
-      'Attester slashings by kind; each counts once, when first seen in a canonical block, and still counts after a reorganisation',
+      'Attester slashings by kind; each counts once, when first seen in a canonical block, whatever a reorganisation drops',
       KINDS.flatMap((kind) => sample(chain, totals.attesterSlashings[kind], { kind })),
     ),
     family(
       'attester_slashed_validators_total',
-      'Distinct validators in both index lists of an attester slashing; an upper bound, because some may already have been slashed',
+      'Distinct validators in both lists of an attester slashing; an upper bound, because some may have been slashed before',
       one(totals.slashedValidators),
     ),
     family(
       'proposer_slashings_total',
-      `Proposer slashings ${FINAL}. Their validators are known only with validators.proposer_slashings (proposerslashingscount)`,
+      `Proposer slashings ${FINAL}. Only validators.proposer_slashings names the validators (proposerslashingscount)`,
       one(totals.proposerSlashings),
     ),
     family(
       'last_attester_slashing_timestamp_seconds',
-      'Time of the slot of the newest block that included an attester slashing; absent until one is seen',
+      'Slot time of the newest block with an attester slashing; absent before the first',
       timeOf(state.lastAttesterSlashingSlot),
     ),
     family(
       'last_proposer_slashing_timestamp_seconds',
-      'Time of the slot of the newest finalized block that included a proposer slashing; absent until one is seen',
+      'Slot time of the newest finalized block with a proposer slashing; absent before the first',
       timeOf(state.lastProposerSlashingSlot),
     ),
     ...watchedFamilies(options, state),
@@ -126,12 +122,12 @@ function watchedFamilies(options: SlashingsOptions, state: Slashings): Family[] 
     ),
     family(
       'watched_sync_committee_duties_total',
-      'Seats of watched validators in the canonical blocks of finalized epochs; each seat and block counts once (syncaggregate_bits)',
+      'Sync committee seats of watched validators in canonical blocks of finalized epochs; each seat and block counts once (syncaggregate_bits)',
       duties.flatMap((status) => sample(chain, syncDuties[status], { status })),
     ),
     family(
       'watched_validator_missed_proposal_timestamp_seconds',
-      'Time of the slot of the newest missed or orphaned proposal of a watched validator. Limited to the 100 validators per chain with the newest ones',
+      'Slot time of the newest missed or orphaned proposal of a watched validator. Only the 100 newest per chain',
       missed.flatMap(([validator, slot]) => sample(chain, slotTime(chain, slot), validatorLabels(groups, validator))),
     ),
     ...blockFamilies(options, state),
@@ -147,7 +143,7 @@ function blockFamilies(options: SlashingsOptions, state: Slashings): Family[] {
   return [
     family(
       'watched_block_rewards_ether_total',
-      'What blocks of watched validators in finalized epochs earned on the execution layer: mev, what the builder paid, or fees, where the proposer built the block (mev.amount, priority_fees.amount)',
+      'What finalized blocks of watched validators earned on the execution layer: mev, paid by the builder, or fees, if the proposer built the block (mev.amount, priority_fees.amount)',
       shown.flatMap(({ group }) =>
         PAYMENTS.flatMap((kind) =>
           sample(chain, etherOf(earnedOf(state.ownBlocks, group ?? '')[kind]), { ...groupLabel(group), kind }),
@@ -161,7 +157,7 @@ function blockFamilies(options: SlashingsOptions, state: Slashings): Family[] {
     ),
     family(
       'watched_validator_unexpected_fee_recipient_timestamp_seconds',
-      'Time of the slot of the newest block of a watched validator that paid an address outside validators.fee_recipients. Among the 100 newest blocks per chain; judged by the list of now (recipient.address)',
+      'Slot time of the newest block of a watched validator that paid an address outside validators.fee_recipients. Of the 100 newest blocks per chain, by the current list (recipient.address)',
       [...newest].flatMap(([validator, slot]) =>
         sample(chain, slotTime(chain, slot), validatorLabels(groups, validator)),
       ),
@@ -169,14 +165,14 @@ function blockFamilies(options: SlashingsOptions, state: Slashings): Family[] {
   ];
 }
 
-/** The watched validators that were slashed. The first slot with evidence wins over what their status says. */
+/** The slashed watched validators. The first slot with evidence wins over the status. */
 export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashedByStatus }: Slashings): Slashed[] {
   const isWatched = (validator: number): boolean => watches(watch, validator);
   const reported = slashedByStatus.filter(({ validator }) => isWatched(validator));
   const all = new Map(reported.map((one) => [one.validator, one]));
   // By index: a slashing can have 131,072 entries.
   const evidence = [...slashed, ...proposerSlashed].filter((entry) => isWatched(entry[0]));
-  // The last one first, so that the first one stays.
+  // In descending order, so that the first slot stays.
   for (const [validator, slot] of evidence.sort(([, a], [, b]) => b - a))
     all.set(validator, { ...all.get(validator), validator, slot });
   return [...all.values()].sort((a, b) => a.validator - b.validator);

@@ -14,13 +14,13 @@ const LACKING = 'reports more attester slashings than could be read';
 
 /** The result of one attempt at an epoch. */
 interface Found {
-  /** Contains what was read of its slashings and names. */
+  /** With the slashings and names that were readable. */
   readonly state: Slashings;
-  /** Undefined: the epoch could not be read. */
+  /** Undefined if the epoch was unreadable. */
   readonly read?: EpochRows;
-  /** Whether the first block of a tie is taken. */
+  /** Whether the first block of a tie counts. */
   readonly isGuess?: boolean;
-  /** Whether slots are still scheduled, or anything but the names was not read. */
+  /** Whether slots are still scheduled, or anything but the names is unread. */
   readonly isOpen: boolean;
   readonly failure?: Error | undefined;
   readonly namesFailure?: Error | undefined;
@@ -31,10 +31,10 @@ type Verdict =
   | { readonly do: 'skip' }
   | { readonly do: 'wait'; readonly tried: Tried | undefined; readonly failure: Error | undefined };
 
-/** Counts the next finalized epoch. Reads the epoch again for up to an hour until all of it can be counted. */
+/** Counts the next finalized epoch. Reads it again for up to an hour until all of it counts. */
 export async function countNext(context: Context, previous: Slashings, epoch: number, read: ReadRows): Promise<Step> {
   const { tried } = previous;
-  // The last attempt may have been at another epoch.
+  // The last attempt may have been about another epoch.
   const ms = tried ? context.ownMs : 0;
   const found = await readWhole(context, previous, epoch, read, isLastAttempt(tried, ms));
   const verdict = verdictOn(found, tried, ms);
@@ -42,10 +42,10 @@ export async function countNext(context: Context, previous: Slashings, epoch: nu
   return { value: verdict.do === 'skip' ? skipTo(found.state, epoch) : await counted(context, found, verdict.read) };
 }
 
-/** Pure. Whether to count an epoch. This attempt adds `ms` to the time `before`, for which it had been tried. */
+/** Pure. Whether to count an epoch. This attempt adds `ms` to `before`, the time of trying. */
 export function verdictOn(found: Omit<Found, 'state'>, before: Tried | undefined, ms: Milliseconds): Verdict {
   const { read, isOpen, failure, namesFailure } = found;
-  // During an outage, or while the service refuses all requests, no epoch is given up.
+  // An outage, or a refusal of all requests, gives up no epoch.
   if (failure && !isRequestSpecific(failure)) return { do: 'wait', tried: before, failure };
   const { epochMs, namesMs } = before ?? { epochMs: 0, namesMs: 0 };
   const tried = { epochMs: epochMs + (isOpen ? ms : 0), namesMs: namesMs + (namesFailure ? ms : 0) };
@@ -60,7 +60,7 @@ function isLastAttempt(before: Tried | undefined, ms: Milliseconds): boolean {
   return (before?.epochMs ?? 0) + ms >= GIVE_UP_AFTER_MS;
 }
 
-/** Reads an epoch and what its blocks announce. The last attempt, and a sample, settle a tie for the first block. */
+/** Reads an epoch and what its blocks announce. In the last attempt, and in a sample, the first block of a tie counts. */
 async function readWhole(
   context: Context,
   previous: Slashings,
@@ -75,7 +75,7 @@ async function readWhole(
   const known = decided(answer, next instanceof Error ? undefined : next);
   const isGuess = isTied(known) && (isLast || !readsNext);
   const own = isGuess ? decided(answer, undefined, true) : known;
-  // On a scarce budget there are no requests for what may be nothing: it could be so for every block.
+  // A scarce budget has no requests for unreadable numbers of slashings, which every block could have.
   const asked = readsNext ? own.rows : own.rows.map(withoutUnknown);
   const slashings = await readSlashings(context, previous, unreadBlocks(previous, asked));
   const [unread] = unreadBlocks(slashings.value, asked);

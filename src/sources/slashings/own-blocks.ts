@@ -11,13 +11,13 @@ import type { SlashingsOptions } from './options.ts';
 import { type Context, implausible, runOf, type Step } from './pass.ts';
 import type { EpochRows, OpenBlock, OwnBlock, OwnBlocks, Proposal, Slashings } from './state.ts';
 
-/** The blocks whose recipients are judged. */
+/** How many blocks to check for their recipients. */
 const MAX_KEPT = 100;
-/** While the service refuses this part, blocks wait. */
+/** Blocks wait while the service refuses this part. */
 const MAX_OPEN = 1_000;
 /** At one request a second, so many do not delay the next head pass. */
 const MAX_PER_RUN = 12;
-/** About as many validators propose the blocks of a chain. */
+/** About as many validators share the proposals of a chain. */
 const PROPOSERS = 1_000_000;
 
 /** What the blocks of watched validators earned on the execution layer: one request for each. */
@@ -38,7 +38,7 @@ export function ownBlocksRead(options: SlashingsOptions): Read<Slashings> {
   };
 }
 
-/** Adds the canonical blocks of watched validators in an epoch that is counted. One without a payload earns nothing there. */
+/** Adds the canonical blocks of watched validators in a counted epoch, without blocks that lack a payload and earn nothing. */
 export function withOwnBlocks(state: Slashings, { rows }: EpochRows, proposals: readonly Proposal[]): Slashings {
   const { ownBlocks } = state;
   const known = new Set([...ownBlocks.open, ...ownBlocks.last].map(({ slot }) => slot));
@@ -51,7 +51,7 @@ export function withOwnBlocks(state: Slashings, { rows }: EpochRows, proposals: 
   return { ...state, ownBlocks: { ...ownBlocks, open: open.slice(lost), unread: ownBlocks.unread + lost } };
 }
 
-/** Reads the oldest open blocks. One that fails by itself is tried for an hour, then it counts as unread. */
+/** Reads the oldest open blocks. A block that fails by itself for an hour counts as unread. */
 async function blocksPass(context: Context, previous: Slashings): Promise<Step> {
   const { options, api, events, ownMs } = context;
   let { ownBlocks } = previous;
@@ -61,7 +61,7 @@ async function blocksPass(context: Context, previous: Slashings): Promise<Step> 
     const data = await attempt(context, () => readBlock(context, block));
     if (data instanceof Error) {
       first ??= data;
-      // During an outage, or while the service refuses all requests, no block is given up.
+      // An outage, or a refusal of all requests, gives up no block.
       if (!isRequestSpecific(data)) break;
       const tried = { ...block, triedMs: triedMs === undefined ? 0 : triedMs + ownMs };
       const isOver = tried.triedMs >= GIVE_UP_AFTER_MS;
@@ -114,17 +114,17 @@ function withPaid({ groups }: SlashingsOptions, ownBlocks: OwnBlocks, paid: OwnB
   return { ...ownBlocks, last, earned: [...ownBlocks.earned.filter((one) => one.group !== group), own] };
 }
 
-/** What the blocks of a group earned since the first start, wei. Of those in no group: `''`. */
+/** What the blocks of a group earned since the first start, wei. `''` for no group. */
 export function earnedOf({ earned }: OwnBlocks, group: string): OwnBlocks['earned'][number] {
   return earned.find((one) => one.group === group) ?? { group, mev: '0', fees: '0' };
 }
 
-/** The last blocks of the validators that are watched now, by slot. */
+/** The last blocks of the currently watched validators, by slot. */
 export function lastBlocks({ watch }: SlashingsOptions, { ownBlocks }: Slashings): OwnBlock[] {
   return ownBlocks.last.filter(({ validator }) => watches(watch, validator));
 }
 
-/** Whether a block paid an address that the list of now lacks. Without a list none is judged. */
+/** Whether a block paid an address outside the current list. Never without a list. */
 export function isUnexpected({ feeRecipients }: SlashingsOptions, { recipient }: OwnBlock): boolean {
   return feeRecipients.length > 0 && recipient !== null && !feeRecipients.includes(recipient);
 }

@@ -16,7 +16,7 @@ export interface Context extends ReadContext {
 
 type Pass = (context: Context, previous: Slashings) => Promise<Step>;
 
-/** Runs a pass. The value contains what the status reports of slashed validators, even if the pass fails. */
+/** Runs a pass. The value has the slashed validators by status, even if the pass fails. */
 export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['run'] {
   return async (context, previous) => {
     const full = { ...context, options };
@@ -30,32 +30,31 @@ export function runOf(options: SlashingsOptions, pass: Pass): Read<Slashings>['r
 /** Finality is at least two epochs behind the head: consensus-specs phase0, weigh_justification_and_finalization. */
 export const MIN_LAG = 2;
 
-/** Notes the epochs of a stop that are beyond `catch_up`, once and also if this run fails. */
+/** Notes the epochs of a stop that are beyond `catch_up`, once, even if this run fails. */
 function withStop({ stop, timing, options }: Context, state: Slashings): Slashings {
   const { chain, catchUpMs } = options;
-  // After a kill the last sign of life is up to an interval old.
+  // After a kill, the last sign of life is up to an interval old.
   if (!stop || stop.to - stop.from <= Math.max(catchUpMs, timing.intervalMs)) return state;
-  // If the service finalizes as usual, the first was not final before the stop. The newest at the start is counted, even if
-  // catch_up is short.
+  // With usual finality, `from` was not final before the stop. The newest epoch at the start counts, even with a short catch_up.
   const from = epochAt(chain, stop.from) - MIN_LAG;
   const to = epochAt(chain, stop.to) - MIN_LAG - Math.max(1, Math.floor(catchUpMs / MS_PER_EPOCH));
   const isKnown = state.stops.some((one) => one.to === to);
   return isKnown || from > to ? state : { ...state, stops: [...state.stops, { from, to }] };
 }
 
-/** Adds what the status reports of slashed validators. This stays when the status is no longer read. */
+/** Adds the slashed validators by status, and keeps them when the status is off. */
 function withStatus(state: Slashings, slashed: readonly Slashed[]): Slashings {
   const all = new Map(state.slashedByStatus.map((one) => [one.validator, one]));
   for (const one of slashed) all.set(one.validator, { ...all.get(one.validator), ...one });
   return { ...state, slashedByStatus: [...all.values()] };
 }
 
-/** Whether the budget does not pay for every finalized epoch: then a pass reads only the newest one. */
+/** Whether the budget cannot pay for every finalized epoch: then a pass reads only the newest one. */
 export function isSampled({ intervalMs, isStretched }: Pick<Pace, 'intervalMs' | 'isStretched'>): boolean {
   return isStretched && intervalMs > MS_PER_EPOCH;
 }
 
-/** An implausible response is treated like an unreadable body. */
+/** An implausible response counts as an unreadable body. */
 export function implausible(detail: string, endpoint: Endpoint = 'epoch_slots'): RequestFailed {
   return new RequestFailed(endpoint, 'invalid_body', detail);
 }

@@ -21,14 +21,14 @@ export function slashingsProbing(options: SlashingsOptions): Probing {
   };
 }
 
-/** The slashings of a slot, and what its block earned. If possible, it is one for which the answer about the slots announces slashings. */
+/** The slashings of a slot, and what its block earned. Prefers a slot that announces slashings. */
 function slashingsQuestions(options: SlashingsOptions, slots: unknown, now: UnixMs): Question[] {
   const { chain, readsProposerNames, readsOwnBlocks } = options;
   const rows = listAt(slots, 'data').filter(isObject);
   const slotOf = (kind: 'attester' | 'proposer'): number => {
     const announcing = rows.find((row) => Number(row[`${kind}slashingscount`]) > 0);
     const slot = (announcing ?? rows.findLast(({ status }) => status === '1'))?.['slot'];
-    // Without an answer, the last slot of the epoch before this one.
+    // Without a response, the last slot of the epoch before.
     return Number.isSafeInteger(slot) ? Number(slot) : epochAt(chain, now) * SLOTS_PER_EPOCH - 1;
   };
   const number = rows
@@ -37,7 +37,7 @@ function slashingsQuestions(options: SlashingsOptions, slots: unknown, now: Unix
   return [
     requestTo('attester_slashings', { chain, slot: slotOf('attester') }),
     ...(readsProposerNames ? [requestTo('proposer_slashings', { chain, slot: slotOf('proposer') })] : []),
-    // Without an answer, the first block of every chain.
+    // Without a response, the first block of the chain.
     ...(readsOwnBlocks ? [requestTo('block_rewards', { chain, number: Number(number ?? 1) })] : []),
   ].map((request) => ({ request }));
 }

@@ -8,8 +8,8 @@ const SEEN_SLOTS = (31 * SECONDS_PER_DAY) / SECONDS_PER_SLOT;
 const MAX_ENTRIES = 100_000;
 
 /**
- * Drops what is no longer needed: reads of scanned epochs, identities that are too old to appear again, and the oldest
- * finalized entries beyond the limit. The slashing of a watched validator is kept for good.
+ * Drops reads of scanned epochs, identities too old to appear again, and the oldest finalized entries beyond the limit. Keeps the slashing
+ * of a watched validator for ever.
  */
 export function prune(state: Slashings, watch: Watch): Slashings {
   const { scannedEpoch = -1 } = state;

@@ -6,9 +6,9 @@ import type { Context } from './pass.ts';
 import type { EpochRows, Slashings } from './state.ts';
 
 /**
- * Counts the seats of watched validators in the canonical blocks of a finalized epoch. Requests the members once a period,
- * and only if the other source does not know them: at a first start, and for a period that was over at the start. Leaves out
- * an epoch whose members cannot be read, because counting never waits for them.
+ * Counts the seats of watched validators in the canonical blocks of a finalized epoch. Requests the members once a period, and only if the
+ * validators source does not have them: at a first start, and for a period that ended before the start. Leaves out an epoch whose members
+ * are unreadable, because counting never waits for them.
  */
 export async function countSeats(
   context: Context,

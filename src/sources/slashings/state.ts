@@ -5,7 +5,6 @@ import { Index, Slashed } from '../slashed.ts';
 
 const Figure = z.number().nonnegative().nullish();
 
-/** An epoch as it was read. */
 export interface EpochRows {
   readonly epoch: number;
   /** The canonical row of each slot, ascending. */
@@ -23,7 +22,7 @@ export const SLOT_STATUSES = ['proposed', 'missed', 'orphaned'] as const;
 const Proposal = z.object({ slot: Index, validator: Index, status: z.enum(SLOT_STATUSES) });
 export type Proposal = z.infer<typeof Proposal>;
 
-/** The fields of the newest canonical block that are shown, named as in the answer. */
+/** The shown fields of the newest canonical block, named as in the response. */
 export const Head = z.object({
   slot: Index,
   epoch: Index,
@@ -58,7 +57,7 @@ const SlashingTotals = z.object({
 });
 export type SlashingTotals = z.infer<typeof SlashingTotals>;
 
-/** A slashing as it is shown. Lists only some validators if there are very many. */
+/** A slashing as shown, with some of its validators if there are very many. */
 const RecentSlashing = z.object({
   slot: Index,
   kind: z.enum([...KINDS, 'proposer']),
@@ -68,21 +67,21 @@ const RecentSlashing = z.object({
 });
 export type RecentSlashing = z.infer<typeof RecentSlashing>;
 
-/** What the builder of a block paid its proposer, or else the fees of its transactions. */
+/** What the builder paid, or the fees of the transactions if the proposer built the block. */
 export const PAYMENTS = ['mev', 'fees'] as const;
 
-/** A block of a watched validator whose payment is not read yet. */
+/** A block of a watched validator with an unread payment. */
 const OpenBlock = z.object({
   slot: Index,
   validator: Index,
   /** On the execution layer. */
   number: Index,
-  /** How long it has been tried. Absent: it was not. */
+  /** How long it has been tried. Absent before the first try. */
   triedMs: z.number().exactOptional(),
 });
 export type OpenBlock = z.infer<typeof OpenBlock>;
 
-/** A block of a watched validator and its payment. Null: not known. */
+/** A block of a watched validator and its payment. Null if unknown. */
 const OwnBlock = z.object({
   slot: Index,
   validator: Index,
@@ -96,11 +95,11 @@ export type OwnBlock = z.infer<typeof OwnBlock>;
 const Sum = z.string().regex(/^\d{1,40}$/);
 
 const OwnBlocks = z.object({
-  /** By slot, as are the last ones. */
+  /** By slot, like `last`. */
   open: z.array(OpenBlock),
   last: z.array(OwnBlock),
   unread: Total,
-  /** By group at the time of reading; `''`: in none. */
+  /** By the group at the time of reading. `''` for none. */
   earned: z.array(z.object({ group: z.string(), mev: Sum, fees: Sum })),
 });
 export type OwnBlocks = z.infer<typeof OwnBlocks>;
@@ -110,24 +109,24 @@ export type Tried = z.infer<typeof Tried>;
 
 export const Slashings = z.object({
   head: Head.optional(),
-  /** The latest epoch in the last answer. */
+  /** The latest epoch in the last response. */
   headEpoch: Index.optional(),
-  /** Whether the last answer about the latest epoch was an empty list. */
+  /** Whether the last response about the latest epoch was an empty list. */
   wasHeadEmpty: z.boolean().optional(),
-  /** The epoch that has just passed, until it is read once more by its number. */
+  /** The epoch that has just ended, until it is read once more by number. */
   passedEpoch: Index.optional(),
   finalizedEpoch: Index.optional(),
   /** Whether the head epoch has advanced since the finalized view was last read. */
   isFinalityDue: z.boolean().optional(),
   /** When the finalized view was last read (Unix ms). */
   finalityReadAt: z.number().optional(),
-  /** The epochs of each stop that are beyond `catch_up`, ascending. They wait for their turn, which lost finality delays. */
+  /** The epochs of each stop that are beyond `catch_up`, ascending. Skipped in turn, which lost finality delays. */
   stops: z.array(z.object({ from: z.number().int(), to: z.number().int() })),
-  /** If the last answers about finality were lower: the epoch of the last one, and the time of the first (Unix ms). */
+  /** Set while responses name a lower finality: the epoch of the last one, and the time of the first (Unix ms). */
   lowerFinality: z.object({ epoch: Index, since: z.number(), answers: z.number() }).optional(),
   /** Every finalized epoch up to this one is counted, or counted as skipped. -1 before the first epoch of a chain. */
   scannedEpoch: z.number().int().min(-1).optional(),
-  /** How long the next epoch, and how long the names of its slashed proposers have been tried. Both may run at once. */
+  /** How long the next epoch, and the names of its slashed proposers, have been tried. Both may run at once. */
   tried: Tried.optional(),
   /** Blocks above the scanned epoch whose slashings were requested. */
   reads: z.array(z.object({ slot: Index, root: z.string(), tries: z.number(), complete: z.boolean() })),
@@ -137,11 +136,11 @@ export const Slashings = z.object({
   slashed: z.array(z.tuple([Index, Index])),
   /** Validators slashed as a proposer, each with the slot of the block that included it. */
   proposerSlashed: z.array(z.tuple([Index, Index])),
-  /** The watched validators that are slashed according to their status, as last read. */
+  /** The watched validators that are slashed by their last status. */
   slashedByStatus: z.array(Slashed),
-  /** Slots above the scanned epoch whose proposer slashings are known by name. */
+  /** Slots above the scanned epoch whose slashed proposers are known. */
   namedSlots: z.array(Index),
-  /** Members of the period that is being counted, in the order of the committee. Empty: they could not be read. */
+  /** Members of the counted period, in committee order. Empty if unreadable. */
   committee: z.object({ period: Index, seats: z.array(Index) }).optional(),
   /** Watched validators, each with the slot of its newest missed or orphaned proposal. */
   missedProposals: z.array(z.tuple([Index, Index])),

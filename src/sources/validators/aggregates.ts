@@ -19,10 +19,10 @@ import { rewardsOf } from './rewards.ts';
 import { type FreshSums, type GroupSums, identifierOf, type Validators } from './state.ts';
 import { isShown } from './status.ts';
 
-/** Sums over 24 hours change slowly: one read in so many intervals of the status, about an hour by default. */
+/** Sums over 24 hours change slowly, so they are read once in so many intervals of the status: about an hour by default. */
 const STATUS_INTERVALS = 9;
 
-/** A validator is `withdrawal_*` at the earliest 256 epochs after it left, which are 27 hours. */
+/** A validator becomes `withdrawal_*` at least 256 epochs, 27 hours, after its exit. */
 const WITHOUT_RECENT_DUTIES = /^(not_found|pending_|withdrawal_)/;
 
 interface Aggregate<A extends Ranged, S> {
@@ -53,7 +53,7 @@ export function rewardsRead(options: ValidatorsOptions): Read<Validators> {
   });
 }
 
-/** Reads small chunks if the plan refuses 100 identifiers at once. The sums of a group are replaced once all of it is read. */
+/** Reads small chunks if the plan refuses 100 identifiers at once. Replaces the sums of a group once all of it is read. */
 function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregate: Aggregate<A, S>): Read<Validators> {
   const { chain, groups, intervalMs } = options;
   const { name, endpoint, requestFor, sumsOf } = aggregate;
@@ -65,17 +65,17 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
     ...costOf(options, large),
     due(value, last, timing, tick) {
       const isWhole = groups.every((group) => aggregateOf<unknown>(group, value[name]));
-      // The scheduler decides when a failed attempt is repeated.
+      // The scheduler decides when to retry.
       if (isWhole || last.failuresInARow > 0) return tick;
       return Math.min(tick, last.attemptAt + (timing.of('status') ?? intervalMs));
     },
     async run({ api, signal, timing, isFirst }, previous) {
-      // After a start the duties, which come before the rewards, try large chunks again.
+      // After a start, the duties try large chunks again; they run before the rewards.
       let hasSmallChunks = previous.hasSmallChunks === true && !(isFirst && name === 'duties');
 
       const statuses = new Map(previous.validators.map((one) => [identifierOf(one), one]));
 
-      /** Any other had duties in the 24 hours, or may have had: then a 404 is a passing fault, and half of a sum is not known. */
+      /** Any other validator may have had duties in the 24 hours: then a 404 is a passing fault, and the sum is unknown. */
       function hadNoDuties(identifier: Identifier): boolean {
         const one = statuses.get(identifier);
         if (!one || !isShown(chain, one, timing.of('status') ?? intervalMs, timing.now)) return false;
@@ -106,7 +106,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
         const answers = await answersOf(group);
         const epochs = answers.map(({ range }) => range?.epoch);
         for (const epoch of epochs) if (epoch !== undefined) expectPastEpoch(endpoint, chain, epoch, api.now());
-        // An answer that does not date itself may be as old as is honest. So it never stands before one that does.
+        // A response without a time may be as old as usual, so it never replaces one with a time.
         const undated = api.now() - HONEST.sums;
         const ends = epochs.map((epoch) => (epoch === undefined ? undated : epochEnd(chain, epoch)));
         const at = ends.length > 0 ? Math.min(...ends) : undated;
@@ -114,10 +114,10 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       }
 
       let failure: Error | undefined;
-      // The table of the value has the sums of this aggregate under its name.
+      // The value has the sums of this aggregate under its name.
       const known = previous[name] as readonly GroupSums<unknown>[] as readonly GroupSums<S>[];
       const sums = new Map(groups.map((group) => [group, aggregateOf(group, known)]));
-      // The status of a key is read first. One that has no index yet had no duties.
+      // The status of a key is read first. A key without an index had no duties.
       const readable = groups.filter(({ keys }) => [...(keys ?? [])].every(hadNoDuties));
       for (const group of dueParts(readable, (one) => sums.get(one)?.askedAt, timing)) {
         const read = await attempt({ signal }, () => readGroup(group));
@@ -130,14 +130,14 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
         // The next request would fail like this one.
         if (!isRequestSpecific(read)) break;
       }
-      // If 20 are refused too, the number is not the reason.
+      // If the service refuses 20 too, the number is not the reason.
       if (isFailure(failure, 'forbidden')) hasSmallChunks = previous.hasSmallChunks === true;
       return { value: { ...previous, [name]: [...sums.values()].filter((one) => one), hasSmallChunks }, failure };
     },
   };
 }
 
-/** The sums of a group. Undefined: not read, or about another set of validators. */
+/** The sums of a group. Undefined if unread, or about another set of validators. */
 function aggregateOf<S>(group: WatchedGroup, known: readonly GroupSums<S>[]): GroupSums<S> | undefined {
   const members = membersOf(group);
   return known.find((one) => one.watch === members);

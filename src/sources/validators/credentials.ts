@@ -14,8 +14,8 @@ import { MAX_NAMED } from './options.ts';
 import { type Credentials, type CredentialsChange, identifierOf, isIndexed, type Validator } from './state.ts';
 
 /**
- * Pure. What is known after an answer of an epoch, which is not older than the one before. On chain the type only rises
- * (api-facts 10.1): one that falls and rises again is a fault of the service and its end, and no change.
+ * Pure. The credentials after a response, which is not older than the one before. On chain the type only rises (api-facts 10.1): a type
+ * that falls and rises again is a fault of the service, and no change.
  */
 export function credentialsAfter(
   read: Credentials | undefined,
@@ -34,12 +34,12 @@ export function credentialsAfter(
     : { ...now, changes, highest: from };
 }
 
-/** From 0x00 to 0x02 there was a 0x01 in between, which is worse (api-facts 10.1). */
+/** 0x00 to 0x02 passed 0x01, which matters more (api-facts 10.1). */
 function meaningOf({ from, to }: CredentialsChange): CredentialType {
   return from === '0x00' && to === '0x02' ? '0x01' : to;
 }
 
-/** The change that an answer has confirmed, if there is one. */
+/** The change that a response has confirmed, if any. */
 export function changeEvents(
   validator: Identifier,
   after: Credentials | undefined,
@@ -67,7 +67,7 @@ function changesOf(validators: readonly Validator[]): Changed[] {
   return all.sort((a, b) => b.epoch - a.epoch || a.validator - b.validator);
 }
 
-/** Known credentials stay known. Of a group of which none are known there is no count. */
+/** Known credentials stay known. A group without known credentials has no count. */
 export function credentialFamilies(
   chain: Chain,
   groups: readonly WatchedGroup[],
@@ -79,7 +79,7 @@ export function credentialFamilies(
   return [
     family(
       'watched_validators_by_credentials',
-      'Number of watched validators by type of their withdrawal credentials, as last known (data[].withdrawal_credentials.prefix)',
+      'Watched validators by type of their last known withdrawal credentials (data[].withdrawal_credentials.prefix)',
       shown.flatMap((one) =>
         CREDENTIAL_TYPES.flatMap((type) => {
           const count = byGroup.get(one)?.filter(({ credentials }) => credentials?.type === type).length ?? 0;
@@ -89,8 +89,8 @@ export function credentialFamilies(
     ),
     family(
       'watched_validator_credentials_changed_timestamp_seconds',
-      `Start of the epoch of the first answer with another type of withdrawal credentials; a second answer has confirmed it. Limited to the ${MAX_NAMED} newest changes per chain and type`,
-      // Many that compound do not hide one that got an address.
+      `Start of the epoch of the first response with another type of withdrawal credentials, which a second response confirmed. Only the ${MAX_NAMED} newest per chain and type`,
+      // Per type, so that many that compound do not hide one that got an address.
       CREDENTIAL_TYPES.flatMap((type) => {
         const ofType = changes.filter((one) => meaningOf(one) === type).slice(0, MAX_NAMED);
         return ofType.flatMap(({ validator, epoch }) =>
@@ -111,7 +111,7 @@ export function credentialNotices(chain: Chain, validators: readonly Validator[]
   return [...firingIf('BeaconchainCredentialsChanged', own, chain), ...(rest.length > 0 ? [said] : [])];
 }
 
-/** The changes with their new addresses. No table without one. */
+/** The changes with their new addresses. Empty without a change. */
 export function credentialTables(chain: Chain, validators: readonly Validator[], now: UnixMs, linked: Linked): Table[] {
   const changes = changesOf(validators);
   if (changes.length === 0) return [];

@@ -10,7 +10,7 @@ import { spaced } from '../../toolkit/lib/words.ts';
 import type { EpochPart } from './epoch-parts.ts';
 import type { Ledger } from './state.ts';
 
-/** A service may send fewer rows a page. */
+/** The service may send fewer rows a page. */
 const PAGES_OF_CHUNK = 2 * PAGE_SIZE;
 
 export interface EpochRow {
@@ -26,7 +26,7 @@ export interface Chunk {
   readonly validators: readonly number[];
 }
 
-/** No epoch is counted, and of the next one nothing is known yet. */
+/** Before the first epoch. */
 export const NO_EPOCHS: Ledger & { validators: never[] } = {
   done: [],
   failed: [],
@@ -43,13 +43,13 @@ export function chunksIn(groups: readonly WatchedGroup[], isWanted: (validator: 
   );
 }
 
-/** The sums of a part: by group, and of each validator. */
+/** The sums of a part, by group and by validator. */
 export class EpochCounters<Row, Own extends OwnOf> {
   readonly #part: EpochPart<Row, Own>;
   readonly #totals: Map<string | undefined, Map<string, bigint>>;
   readonly #own: Map<number, Own>;
 
-  /** @param counted What earlier epochs have brought */
+  /** @param counted The sums of earlier epochs */
   constructor(
     part: EpochPart<Row, Own>,
     { groups, validators }: Pick<Ledger, 'groups'> & { readonly validators: readonly Own[] },
@@ -69,7 +69,7 @@ export class EpochCounters<Row, Own extends OwnOf> {
     for (const one of validators) this.#own.set(one, this.#part.none(one, epoch));
   }
 
-  /** Adds the rows of a chunk. Returns how many of them could not be read. */
+  /** Adds the rows of a chunk. Returns how many are unreadable. */
   add({ group }: Pick<Chunk, 'group'>, rows: ReadonlyMap<number, Row | undefined>, epoch: number): number {
     const totals = this.#totals.get(group) ?? new Map<string, bigint>();
     this.#totals.set(group, totals);
@@ -86,7 +86,7 @@ export class EpochCounters<Row, Own extends OwnOf> {
     return unread;
   }
 
-  /** As the ledger keeps it. */
+  /** In the form of the ledger. */
   counted(): Pick<Ledger, 'groups'> & { validators: Own[] } {
     const groups = [...this.#totals].map(([group, totals]) => ({
       ...(group !== undefined && { group }),
@@ -96,7 +96,7 @@ export class EpochCounters<Row, Own extends OwnOf> {
   }
 }
 
-/** The service has no answer about this epoch yet. */
+/** The service does not have this epoch yet. */
 export class NotYet extends RequestFailed {}
 
 interface Asked {
@@ -104,13 +104,13 @@ interface Asked {
   readonly epoch: number;
   readonly validators: readonly number[];
   readonly priority: Priority;
-  /** Whether it is known to have had none in the epoch. */
+  /** Whether the validator certainly had no duties in the epoch. */
   hadNoDuties(validator: number): boolean;
 }
 
 /**
- * The rows of a chunk. A validator without a row had no duty; with undefined in place of it, its row may be one that cannot
- * be read. @throws NotYet, RequestFailed
+ * The rows of a chunk. A validator without an entry had no duty; undefined means that its row may be unreadable.
+ * @throws NotYet, RequestFailed
  */
 export async function readRows<Row extends EpochRow>(
   { api, signal }: { readonly api: Api; readonly signal: AbortSignal },

@@ -13,7 +13,7 @@ import { LAST_EPOCHS } from './epoch-parts.ts';
 import { MAX_NAMED, type ValidatorsOptions } from './options.ts';
 import type { Ledger, OwnDuties, Validators } from './state.ts';
 
-/** What is recent stays so for this long after its newest epoch. */
+/** Misses count as recent for this long after the newest epoch. */
 const RECENT_MS = 2 * MS_PER_HOUR;
 
 /** A validator with missed attestations among its last counted epochs. */
@@ -23,7 +23,7 @@ export interface Missing {
   readonly until: UnixMs;
 }
 
-/** Those that missed recently, the most first. */
+/** Validators that missed recently, the most first. */
 export function recentlyMissing(options: ValidatorsOptions, value: Validators, now: UnixMs): Missing[] {
   const { chain, watch, epochs } = options;
   const own = epochs === false ? [] : (value.epoch_duties?.validators ?? []);
@@ -70,7 +70,7 @@ export function epochFamilies(options: ValidatorsOptions, value: Validators, now
     ),
     counter(
       'rewards_ether_total',
-      'Rewards of the watched validators in the counted epochs, without penalties; execution: those of proposals on the execution layer (attestation.*.reward, sync_committee.reward, proposal.*_reward)',
+      'Rewards of the watched validators in the counted epochs, before penalties; execution: those of proposals on the execution layer (attestation.*.reward, sync_committee.reward, proposal.*_reward)',
       ether('rewards', 'attestation', 'sync_committee', 'proposal', 'execution'),
     ),
     counter(
@@ -80,44 +80,44 @@ export function epochFamilies(options: ValidatorsOptions, value: Validators, now
     ),
     counter(
       'missed_rewards_ether_total',
-      'Rewards that the watched validators missed in the counted epochs; of proposals the estimate of the service (attestation.*.missed_reward, sync_committee.missed_reward, proposal.missed_*_reward)',
+      'Rewards that the watched validators missed in the counted epochs; for proposals an estimate of the service (attestation.*.missed_reward, sync_committee.missed_reward, proposal.missed_*_reward)',
       ether('missed', 'attestation', 'sync_committee', 'proposal'),
     ),
     counter(
       'validator_missed_attestations_total',
-      `Attestations that a watched validator missed in the counted epochs. Limited to the ${MAX_NAMED} that missed last if more than validators.series are watched`,
+      `Attestations that a watched validator missed in the counted epochs. Above validators.series only the ${MAX_NAMED} that missed last`,
       own(isNamed ? duties?.validators : lastMissing(duties?.validators), ([, , , missed]) => missed),
     ),
     counter(
       'validator_rewards_ether_total',
-      'Rewards of a watched validator in the counted epochs, without penalties; absent if more than validators.series are watched (data[].total_reward)',
+      'Rewards of a watched validator in the counted epochs, before penalties; absent above validators.series (data[].total_reward)',
       own(isNamed ? rewards?.validators : [], ([, wei]) => etherOf(wei)),
     ),
     counter(
       'validator_penalties_ether_total',
-      'Penalties of a watched validator in the counted epochs; absent if more than validators.series are watched (data[].total_penalty)',
+      'Penalties of a watched validator in the counted epochs; absent above validators.series (data[].total_penalty)',
       own(isNamed ? rewards?.validators : [], ([, , wei]) => etherOf(wei)),
     ),
     counter(
       'validator_recent_missed_attestations',
-      `In how many of its last ${LAST_EPOCHS} counted epochs a watched validator missed its attestation; absent if in none, or if the newest of them is over 2 hours old. Limited to the ${MAX_NAMED} validators per chain with the most`,
+      `Attestations that a watched validator missed in its last ${LAST_EPOCHS} counted epochs; absent at 0, or if the newest is over 2 hours old. Only the ${MAX_NAMED} highest per chain`,
       recentlyMissing(options, value, now)
         .slice(0, MAX_NAMED)
         .flatMap(({ validator, missed, until }) => sample(chain, missed, validatorLabels(groups, validator), until)),
     ),
     counter(
       'unread_validator_epochs_total',
-      'Validators that a finalized epoch was counted without, because the service gave nothing about them for an hour',
+      'Validators without which a finalized epoch was counted, because the service lacked them for an hour',
       perPart(({ unread }) => unread),
     ),
     counter(
       'counted_epoch',
-      'The newest finalized epoch that was counted for the watched validators',
+      'Newest epoch that was counted for the watched validators',
       perPart(({ counted }) => counted),
     ),
     counter(
       'skipped_epochs_total',
-      'Finalized epochs that were not counted for the watched validators, because they were further back than validators.catch_up',
+      'Finalized epochs that were not counted for the watched validators, because they were older than validators.catch_up',
       perPart(({ skipped }) => skipped),
     ),
   ];

@@ -4,19 +4,19 @@ import { VOTES } from '../duties.ts';
 import { weiOfAll } from '../sums.ts';
 import type { Ledger, OwnDuties, OwnRewards, Validators } from './state.ts';
 
-/** What is counted of each row of an epoch. */
+/** What to count of each row of an epoch. */
 export interface EpochPart<Row, Own> {
   /** Also its key in the value. */
   readonly name: 'epoch_duties' | 'epoch_rewards';
   readonly endpoint: 'validators_performance_list' | 'validators_rewards_list';
   readonly row: z.ZodType<Row>;
-  /** What a row adds to the counters of its group. Undefined: not known, so it adds nothing. */
+  /** What a row adds to the counters of its group. Undefined if unknown, which adds nothing. */
   added(row: Row): readonly (readonly [counter: string, amount: bigint | undefined])[];
-  /** What is kept of a validator before its first row, where that is shown. */
+  /** What to keep of a validator before its first row. */
   none(validator: number, epoch: number): Own;
-  /** What is kept of one validator after a row. Undefined: nothing. */
+  /** What to keep of one validator after a row. Undefined for nothing. */
   own(validator: number, row: Row, before: Own | undefined, epoch: number): Own | undefined;
-  /** The ledger with what is kept of each validator. */
+  /** The value with this ledger. */
   with(value: Validators, ledger: Ledger & { readonly validators: Own[] }): Validators;
   of(value: Validators): (Ledger & { readonly validators: readonly Own[] }) | undefined;
 }
@@ -38,7 +38,7 @@ export const EPOCH_DUTIES: EpochPart<EpochDutiesRow, OwnDuties> = {
     const { assigned, missed } = duties?.attestation ?? {};
     if (missed == null || assigned === 0) return before;
     const [, newest, recent, all, lastMissed] = before ?? this.none(validator, epoch);
-    // After a gap, what was before it is not recent.
+    // After a gap, earlier misses are not recent.
     const bits = (((epoch - newest > LAST_EPOCHS ? 0 : recent) << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
     return [validator, epoch, bits, all + missed, missed > 0 ? epoch : lastMissed];
   },

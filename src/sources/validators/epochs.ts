@@ -24,25 +24,25 @@ import { hadNoDutiesIn } from './status.ts';
 /** `auto` takes at most this share of the limits. */
 const AUTO_SHARE = 0.25;
 /**
- * A run ends after so many requests, or so long, so that the status does not wait for a large set, or while others use the
- * budget. The next one continues at once.
+ * A run ends after so many requests, or so long, so that the status need not wait for a large set or for others on the budget. The next
+ * run continues at once.
  */
 const REQUESTS_OF_RUN = 100;
 const RUN_MS = MS_PER_MINUTE;
-/** After so many failures a run asks whether the service answers at all. */
+/** After so many failures a run asks whether the service works at all. */
 const FAILURES_OF_RUN = 3;
-/** Epochs further behind are caught up with, at the lowest priority. */
+/** Older epochs are read at the lowest priority. */
 const FRESH_EPOCHS = 3;
 /** At the first start the slashings source tells in seconds what is final. Until then nothing is requested. */
 const FINALITY_MS = 10_000;
-/** Epochs become final in turns, so that up to so many wait without a stop. */
+/** Several epochs can become final at once, so up to so many may wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
-/** An epoch that the service does not have yet is late when so many more are final. */
+/** An epoch that the service lacks is late once so many later ones are final. */
 const LATE_EPOCHS = 10;
-/** How many validators an event names. */
+/** How many validators to name in an event. */
 const NAMED = 20;
 
-/** What happened to the watched validators in every finalized epoch: the duties, and what they earned. The duties are paid first. */
+/** Duties and rewards of the watched validators in every finalized epoch. The budget pays for duties first. */
 export function epochReads(options: ValidatorsOptions): Read<Validators>[] {
   return options.epochs === false ? [] : [epochRead(options, EPOCH_DUTIES), epochRead(options, EPOCH_REWARDS)];
 }
@@ -61,7 +61,7 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
     due(value, last, { now, isStretched, intervalMs }, tick) {
       const { again, cursor, begunAt = last.attemptAt } = part.of(value) ?? {};
-      // An epoch of a large set takes several runs. The interval is that of epochs.
+      // An epoch of a large set takes several runs, so the interval counts from the start of the epoch.
       if (again === undefined) return isStretched ? Math.min(tick, begunAt + intervalMs) : tick;
       if (again === 'now') return now;
       return Math.min(tick, last.attemptAt + (cursor === undefined ? FINALITY_MS : MS_PER_MINUTE));
@@ -74,7 +74,7 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
   };
 }
 
-/** One run over the epochs that are final and not counted. */
+/** One run over the final epochs that are not counted yet. */
 class Pass<Row extends EpochRow, Own extends OwnOf> {
   readonly #options: ValidatorsOptions;
   readonly #part: EpochPart<Row, Own>;
@@ -86,10 +86,10 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   #done: Set<number>;
   #failed: Set<number>;
   readonly #unreadable: Set<number>;
-  /** Whether the service answers about something in this run. Undefined: not known. */
+  /** Whether the service works in this run. Undefined if unknown. */
   #isWorking: boolean | undefined;
   #requests = 0;
-  /** This attempt adds so much to the time for which the first epoch had been tried. */
+  /** What this attempt adds to the time of trying the first epoch. */
   #ownMs: number;
 
   constructor(options: ValidatorsOptions, part: EpochPart<Row, Own>, context: ReadContext, value: Validators) {
@@ -107,7 +107,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#ownMs = ledger.triedMs === undefined ? 0 : context.ownMs;
   }
 
-  /** What is known after the run, which is saved whole. */
+  /** The value after the run. */
   value(): Validators {
     const { watch } = this.#options;
     const counted = this.#counters.counted();
@@ -116,7 +116,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       ...watchOfAll([...all].filter((one) => watches(watch, one))),
     ];
     const [failed, unreadable] = [watched(this.#failed), watched(this.#unreadable)];
-    // Those that are counted stay so, also if they are not watched for a while.
+    // Counted validators stay counted, even if they are not watched for a while.
     const ledger = { ...this.#ledger, ...counted, done: [...watchOfAll(this.#done)], failed, unreadable };
     return this.#part.with(this.#before, { ...ledger, validators });
   }
@@ -138,7 +138,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       }
       const ended = await this.#countNext(epoch, newest);
       failure ??= ended;
-      // A stretched read is later: one epoch an interval.
+      // A stretched read takes one epoch an interval.
       if (this.#next() === epoch || timing.isStretched) break;
     }
     return failure;
@@ -163,12 +163,12 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#ledger = Object.fromEntries(all) as Ledger;
   }
 
-  /** Only what became final during a stop, or is more than the budget allows, is ever skipped. */
+  /** Skips only what became final during a stop, or is more than the budget allows. */
   #startOrSkip(newest: number, readAt: UnixMs): void {
     const { cursor = newest - 1, skipped, stoppedUntil } = this.#ledger;
     const { timing, wasLeftOut } = this.#context;
     this.#set({ cursor, first: this.#ledger.first ?? cursor + 1 });
-    // While a part is off nothing counts as skipped: it continues with the epoch that is then final.
+    // A part that was off skips nothing: it continues with the currently final epoch.
     if (wasLeftOut && cursor < newest - 1) {
       this.#moveTo(newest - 1);
       return;
@@ -188,7 +188,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     this.#set({ cursor, triedMs: undefined });
   }
 
-  /** Reads what is left of an epoch. The cursor advances if nothing is left. */
+  /** Reads the rest of an epoch. Advances the cursor once nothing is left. */
   async #countNext(epoch: number, newest: number): Promise<Error | undefined> {
     this.#isWorking = undefined;
     if (this.#done.size === 0) this.#set({ begunAt: this.#context.timing.now });
@@ -203,7 +203,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
         this.#add(chunk, rows, epoch);
         continue;
       }
-      // In an outage, or while the service refuses all requests, nothing is given up.
+      // An outage, or a refusal of all requests, gives up nothing.
       if (!isRequestSpecific(rows)) return rows;
       failed.push({ chunk, failure: rows });
       for (const one of chunk.validators) this.#failed.add(one);
@@ -228,10 +228,10 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
       return failure;
     }
     if (!failure) this.#set({ again: 'now' });
-    // What the service never has is a failure in the end.
+    // If the service never has the epoch, that is a failure in the end.
     const isNotYet = newest - epoch < LATE_EPOCHS && failed.every((one) => one.failure instanceof NotYet);
     if (!failure || !isNotYet) return failure;
-    // A scarce budget does not pay for a request each minute.
+    // A scarce budget cannot pay for a request each minute.
     if (!this.#context.timing.isStretched) this.#set({ again: 'soon' });
     return undefined;
   }
@@ -241,8 +241,8 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   }
 
   /**
-   * Whether the service answers about something else, so that a failure is not that of everything: about others that it gave of
-   * this epoch, or about the same validators in the newest epoch.
+   * Whether the service works for other requests, so that the failure is specific: for validators of this epoch that it had before,
+   * or for the same validators in the newest epoch.
    */
   async #isAnswering(epoch: number, newest: number, { validators }: Chunk): Promise<boolean> {
     if (this.#isWorking !== undefined) return this.#isWorking;
@@ -252,7 +252,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     if (!others && epoch === newest) return false;
     const [of, asked] = others ? [epoch, others] : [newest, validators];
     const rows = await attempt(this.#context, () => this.#rowsOf(of, newest, asked));
-    // An answer without rows may be that of a service that has nothing new.
+    // A response without rows may come from a service that has nothing new.
     this.#isWorking = !(rows instanceof Error) && rows.size > 0;
     return this.#isWorking;
   }

@@ -42,12 +42,12 @@ interface Step {
   readonly chunk: number;
 }
 
-/** Its answer. */
+/** A request with its response. */
 interface Counted extends Step {
   readonly group?: string | undefined;
-  /** Null: the row could not be read. */
+  /** Null if the row is unreadable. */
   readonly rows: readonly (readonly [validator: number, row: EpochRow | null])[];
-  /** Of the first one: when its counters are 0. */
+  /** Only of the first one: when its counters are 0. */
   readonly begin?: UnixSeconds;
 }
 
@@ -83,7 +83,7 @@ export function epochsHistory(
     });
   }
 
-  /** Every request of a range, from the cursor on. None is about an epoch in which no validator of its chunk was active. */
+  /** Every request of a range, from the cursor on, without epochs in which no validator of the chunk was active. */
   function* stepsFrom(range: PastRange, cursor = ''): Generator<Step & { of: Chunk }> {
     const { rows, finalEpoch } = prepared();
     const epochs = epochsIn(options, range);
@@ -140,7 +140,7 @@ export function epochsHistory(
         (error: unknown) => {
           if (!(error instanceof NotYet)) throw error;
           // A fault of the service, which may pass.
-          throw new RequestFailed(error.endpoint, 'invalid_body', `epoch ${epoch} is final, but the answer lacks it`);
+          throw new RequestFailed(error.endpoint, 'invalid_body', `epoch ${epoch} is final, but the response lacks it`);
         },
       );
       // After the last sample of an earlier range, and before the first of this one.
@@ -187,7 +187,7 @@ interface Epochs {
   readonly last: number;
 }
 
-/** Those that end in a range, whose start is exclusive. */
+/** The epochs that end in a range, whose start is exclusive. */
 function epochsIn({ chain }: ValidatorsOptions, range: PastRange): Epochs {
   const { start, end } = spanOf(range);
   return { first: Math.max(0, epochAt(chain, start * 1000)), last: epochAt(chain, end * 1000) - 1 };
@@ -198,7 +198,7 @@ function spanOf(range: PastRange): Span {
   return range;
 }
 
-/** In which epochs it may have a row. A validator that was slashed is punished until it can be withdrawn. */
+/** The epochs in which a validator may have a row. A slashed one has penalties until it is withdrawable. */
 function lifeOf(row: Row | undefined): readonly [from: number, until: number] {
   if (!row) return [0, Infinity];
   const { epoch, slashed, activationEpoch, exitEpoch = Infinity, withdrawableEpoch = Infinity } = row;
@@ -206,7 +206,7 @@ function lifeOf(row: Row | undefined): readonly [from: number, until: number] {
   return [isNew ? Infinity : (activationEpoch ?? 0), slashed ? withdrawableEpoch : exitEpoch];
 }
 
-/** @throws RequestFailed also if the index of a public key is not known */
+/** @throws RequestFailed, also if the index of a public key is unknown */
 async function readStatus(api: Api, options: ValidatorsOptions, signal: AbortSignal): Promise<Row[]> {
   const { chain, watch } = options;
   const keys = openKeys(options);
@@ -218,7 +218,7 @@ async function readStatus(api: Api, options: ValidatorsOptions, signal: AbortSig
   return rows;
 }
 
-/** The middle row: a single wrong one must not decide. */
+/** By the middle row, because a single wrong row must not decide. */
 async function readFinalEpoch(api: Api, { chain }: ValidatorsOptions, signal: AbortSignal): Promise<number> {
   const request = requestTo('epoch_slots', { chain, epoch: 'finalized', priority: 'catch_up' });
   const { data } = await api.request(request, signal);

@@ -60,14 +60,14 @@ function readsOf(options: ValidatorsOptions): Source<Validators>['reads'] {
   return [duties, earned];
 }
 
-/** Which parts of the epochs cannot keep up. One that is off leaves nothing out. */
+/** The parts of the epochs that cannot keep up. A part that is off leaves nothing out. */
 function lateEpochs(timing: Timing): string {
   const isLate = (part: string): boolean => (timing.of(part) ?? 0) > MS_PER_EPOCH;
   const late = [EPOCH_DUTIES, EPOCH_REWARDS].filter(({ name }) => isLate(name));
   return late.length > 0 ? `${late.map(({ name }) => spaced(name)).join(' and ')} cannot keep up` : '';
 }
 
-/** Two answers of different epochs have to report that one is offline. */
+/** Two responses of different epochs must report a validator as offline. */
 function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[] {
   const readMs = timing.of('status') ?? Infinity;
   const slashedMs = MS_PER_EPOCH + readMs;

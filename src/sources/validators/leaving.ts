@@ -4,7 +4,7 @@ import { spaced } from '../../toolkit/lib/words.ts';
 import { type Cell, type Linked, type Table, time } from '../content.ts';
 import { type Indexed, isIndexed, type Validator } from './state.ts';
 
-/** Those that leave or have left, until their balance is withdrawn. The one whose next step comes first, first. */
+/** Validators that exit or have exited, until their balance is withdrawn, by the time of their next step. */
 export function leavingOf(validators: readonly Validator[]): Indexed[] {
   const leaving = validators
     .filter(isIndexed)
@@ -12,12 +12,12 @@ export function leavingOf(validators: readonly Validator[]): Indexed[] {
   return leaving.sort((a, b) => nextStep(a) - nextStep(b) || a.index - b.index);
 }
 
-/** The epoch of the exit or of the withdrawal, whichever is still to come. Then it only waits for the sweep. */
+/** The epoch of the exit or of the withdrawal, whichever comes next. After both, the validator only waits for the sweep. */
 function nextStep({ exitEpoch, withdrawableEpoch, epoch }: Validator): number {
   return [exitEpoch, withdrawableEpoch].find((one) => one !== undefined && one >= epoch) ?? Number.MAX_SAFE_INTEGER;
 }
 
-/** No table if none leaves. */
+/** Empty if no validator exits. */
 export function leavingTables(chain: Chain, validators: readonly Validator[], now: UnixMs, linked: Linked): Table[] {
   const leaving = leavingOf(validators);
   if (leaving.length === 0) return [];

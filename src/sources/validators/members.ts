@@ -9,10 +9,10 @@ import type { Read } from '../read.ts';
 import type { ValidatorsOptions } from './options.ts';
 import type { Committee, Validators } from './state.ts';
 
-/** For about four epochs after a boundary the service does not know the next committee (api-facts 4.1). */
+/** For about four epochs after a boundary the service does not have the next committee (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_MS = 5 * MS_PER_EPOCH;
 
-/** The members of the current and the next sync committee. While they are not known, they are requested each hour. */
+/** The members of the current and the next sync committee. Requests unknown members each hour. */
 export function membersRead({ chain }: ValidatorsOptions): Read<Validators> {
   return {
     name: 'members',
@@ -33,14 +33,14 @@ export function membersRead({ chain }: ValidatorsOptions): Read<Validators> {
   };
 }
 
-/** When the service knows the members of a period. */
+/** When the service has the members of a period. */
 function knownFrom(chain: Chain, period: number): UnixMs {
   return startOf(chain, period - 1) + NEXT_KNOWN_AFTER_MS;
 }
 
 /**
- * Requests the unknown members of the current period and, once the service can know them, of the next one. If all are known,
- * it requests the current ones again, because a run may be meant to show what the account permits.
+ * Requests the unknown members of the current period and, once the service can have them, of the next one. If all are known, requests the
+ * current ones again, because a run may be meant to show what the account permits.
  */
 export async function readMembers(
   api: Api,
@@ -51,7 +51,7 @@ export async function readMembers(
 ): Promise<{ committees: Committee[]; failure?: Error }> {
   const current = periodAt(chain, now);
   const missing = [current, current + 1].filter((one) => !seatsOf(known, one) && knownFrom(chain, one) <= now);
-  // The last epochs of a period are counted after its end.
+  // The last epochs of a period count after its end.
   let committees = known.filter(({ period }) => period >= periodAt(chain, held) - 1);
   for (const period of missing.length > 0 ? missing : [current]) {
     const selector = period === current ? period : 'next';
@@ -70,12 +70,12 @@ export function startOf(chain: Chain, period: number): UnixMs {
   return periodTime(chain, period) * 1000;
 }
 
-/** The seats of a period in the order of the committee, if they are known. */
+/** The seats of a period in committee order, if known. */
 export function seatsOf(committees: readonly Committee[], period: number): readonly number[] | undefined {
   return committees.find((one) => one.period === period)?.seats;
 }
 
-/** The watched members of a period, each once, ascending. Undefined: the members are not known. */
+/** The watched members of a period, each once, ascending. Undefined if the members are unknown. */
 export function watchedMembers(watch: Watch, committees: readonly Committee[], period: number): number[] | undefined {
   const seats = seatsOf(committees, period);
   return seats && [...new Set(seats)].filter((validator) => watches(watch, validator)).sort((a, b) => a - b);

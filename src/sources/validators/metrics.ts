@@ -34,11 +34,11 @@ export interface Sums {
   readonly online: number;
   /** The longest first. */
   readonly offline: readonly Indexed[];
-  /** The epoch of the oldest answer. */
+  /** The epoch of the oldest response. */
   readonly epoch: number;
 }
 
-/** Pure. The sums over several groups. Undefined: nothing is shown of their validators. */
+/** Pure. The sums over several groups. Undefined if no validator is shown. */
 export function totalOf(shown: readonly ShownGroup[]): Sums | undefined {
   return sumsOf(shown.flatMap(({ sums }) => sums?.validators ?? []));
 }
@@ -67,7 +67,7 @@ function sinceOf({ offlineSince, epoch }: Validator): number {
 
 type BalanceOf = (validator: Validator) => string | null;
 
-/** The sum in wei is exact, and then rounded once. Undefined unless the balance of every watched validator is known. */
+/** Sums exactly in wei, then rounds once. Undefined unless the balance of every watched validator is known. */
 export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): number | undefined {
   const validators = shown.flatMap(({ sums }) => sums?.validators ?? []);
   const watched = shown.reduce((sum, one) => sum + one.watched, 0);
@@ -75,7 +75,7 @@ export function etherIn(shown: readonly ShownGroup[], balanceOf: BalanceOf): num
   return wei === undefined ? undefined : etherOf(wei);
 }
 
-/** How many validators have each status, and of how many no answer is known or still valid. They add up to all that are watched. */
+/** How many watched validators have each status, and how many have no valid response. The counts add up to all watched ones. */
 export function byStatusOf(shown: readonly ShownGroup[]): (readonly [status: Status | 'unread', number])[] {
   const sums = totalOf(shown);
   const watched = shown.reduce((sum, one) => sum + one.watched, 0);
@@ -83,7 +83,7 @@ export function byStatusOf(shown: readonly ShownGroup[]): (readonly [status: Sta
   return [...counts, ['unread', watched - (sums?.validators.length ?? 0)]];
 }
 
-/** What is shown of a group. Undefined: not read, or stale. */
+/** The shown values of a group. Undefined if unread or too old. */
 export interface ShownGroup {
   readonly labels: Labels;
   readonly watched: number;
@@ -92,7 +92,7 @@ export interface ShownGroup {
   readonly rewards: FreshSums<Rewards> | undefined;
 }
 
-/** Pure. Each group, the validators of none the last. */
+/** Pure. Each group, and last the validators of none. */
 export function shownGroups(options: ValidatorsOptions, value: Validators, timing: Timing): ShownGroup[] {
   const { chain, groups, status, rewards, undecided } = options;
   const isShown = (one: Validator): boolean =>
@@ -116,7 +116,7 @@ export function watchedOf({ validators }: Validators, watch: Watch): Validator[]
   return validators.filter((one) => isIndexed(one) && watches(watch, one.index));
 }
 
-/** The watched validators that are reported as slashed, by the last answer or an earlier one. */
+/** The watched validators that the last response, or an earlier one, reports as slashed. */
 export function slashedIn({ validators }: Validators, watch: Watch): Slashed[] {
   return validators.flatMap(({ slashed }) => (slashed && watches(watch, slashed.validator) ? [slashed] : []));
 }
@@ -142,7 +142,7 @@ export function validatorFamilies(
   ];
 }
 
-/** @param wasAnswered Whether the status was ever read: then the counts by status include those that are not known. */
+/** @param wasAnswered Whether the status was ever read: then the counts include validators without a valid response */
 function statusFamilies(
   options: ValidatorsOptions,
   shown: readonly ShownGroup[],
@@ -167,64 +167,64 @@ function statusFamilies(
   return [
     family(
       'watched_validators_by_status',
-      'Number of watched validators by status (data[].status); unknown: another status; not_found: the service does not know them; unread: no answer is known, or it is too old',
+      'Watched validators by status (data[].status); unknown: another status; not_found: the service has no such validator; unread: no response, or too old a one',
       (wasAnswered ? shown : []).flatMap((one) =>
         byStatusOf([one]).flatMap(([status, value]) => sample(chain, value, { ...one.labels, status }, until)),
       ),
     ),
     family(
       'watched_validators_online',
-      'Number of watched validators that are online (data[].online)',
+      'Watched validators that are online (data[].online)',
       each(({ online }) => online),
     ),
     family(
       'watched_validators_offline',
-      'Number of watched validators that are offline: without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
+      'Watched validators without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
       each(({ offline }) => offline.length),
     ),
     family(
       'watched_validator_offline_since_timestamp_seconds',
-      `Start of the epoch in which a watched validator was first seen offline. Limited to the ${MAX_NAMED} validators per chain that are offline for longest`,
+      `Start of the epoch in which a watched validator was first seen offline. Only the ${MAX_NAMED} longest per chain`,
       named(offline, sinceOf),
     ),
     family(
       'watched_validator_offline_epoch_timestamp_seconds',
-      'Start of the epoch of the newest answer about a validator of beaconchain_watched_validator_offline_since_timestamp_seconds (range.epoch.end)',
+      'Start of the epoch of the newest response about an offline watched validator (range.epoch.end)',
       named(offline, ({ epoch }) => epoch),
     ),
     family(
       'watched_validator_exit_timestamp_seconds',
-      `Time at which a watched validator leaves or has left, until its balance is withdrawn (data[].life_cycle_epochs.exit). Limited to ${MAX_NAMED} validators per chain, those whose next step comes first`,
+      `Time at which a watched validator exits, until its balance is withdrawn (data[].life_cycle_epochs.exit). Only the ${MAX_NAMED} per chain whose next step comes first`,
       named(leaving, ({ exitEpoch }) => exitEpoch),
     ),
     family(
       'watched_validator_withdrawable_timestamp_seconds',
-      'Time from which the balance of a validator of beaconchain_watched_validator_exit_timestamp_seconds can be withdrawn (data[].life_cycle_epochs.withdrawable)',
+      'Time from which the balance of an exiting watched validator can be withdrawn (data[].life_cycle_epochs.withdrawable)',
       named(leaving, ({ withdrawableEpoch }) => withdrawableEpoch),
     ),
     family(
       'watched_validators_offline_effective_balance_ether',
-      'Sum of the effective balances of the watched validators that are offline (data[].balances.effective)',
+      'Effective balances of the offline watched validators (data[].balances.effective)',
       ether(({ online, effectiveBalance }) => (online === false ? effectiveBalance : '0')),
     ),
     family(
       'watched_validators_balance_ether',
-      'Sum of the balances of the watched validators (data[].balances.current)',
+      'Balances of the watched validators (data[].balances.current)',
       ether(({ balance }) => balance),
     ),
     family(
       'watched_validators_effective_balance_ether',
-      'Sum of the effective balances of the watched validators (data[].balances.effective)',
+      'Effective balances of the watched validators (data[].balances.effective)',
       ether(({ effectiveBalance }) => effectiveBalance),
     ),
     family(
       'watched_validators_epoch',
-      'Epoch of the oldest status answer that is shown (range.epoch.end)',
+      'Epoch of the oldest shown status (range.epoch.end)',
       sample(chain, all?.epoch, {}, until),
     ),
     family(
       'watched_validators_epoch_timestamp_seconds',
-      'Start of the epoch of the oldest status answer that is shown',
+      'Start of the epoch of the oldest shown status',
       sample(chain, all && epochTime(chain, all.epoch), {}, until),
     ),
   ];
@@ -242,12 +242,12 @@ function memberFamilies(options: ValidatorsOptions, value: Validators, now: Unix
   return [
     family(
       'watched_sync_committee_validators',
-      'Number of watched validators in the sync committee of the current or the next period; absent until known (data.validators)',
+      'Watched validators in the current or next sync committee; absent until known (data.validators)',
       known.flatMap(({ period, members }) => sample(chain, members.length, { period }, until)),
     ),
     family(
       'watched_sync_committee_validator',
-      'Always 1, for each watched validator in the sync committee of the current or the next period; absent until known (data.validators)',
+      'Always 1, for each watched validator in the current or next sync committee; absent until known (data.validators)',
       known.flatMap(({ period, members }) =>
         members.flatMap((validator) => sample(chain, 1, { period, ...validatorLabels(groups, validator) }, until)),
       ),

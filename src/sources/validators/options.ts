@@ -11,23 +11,23 @@ export interface ValidatorsOptions extends WatchOptions {
   readonly syncCommittee: boolean;
   /** Whether to count every finalized epoch. `auto`: while it takes a small share of the limits. */
   readonly epochs: boolean | 'auto';
-  /** How far back epochs are read after a stop. */
+  /** How far back to read epochs after a stop. */
   readonly catchUpMs: Milliseconds;
-  /** Up to so many validators have counters of their own. */
+  /** The most validators with counters of their own. */
   readonly series: number;
 }
 
-/** How many validators of a chain have a series of their own in a family about some of them. */
+/** How many validators of a chain have series in a family about some of them. */
 export const MAX_NAMED = 100;
 
-/** How many requests these take, none of which is about two groups. */
+/** How many requests these take, each about one group. */
 export function requestsFor(sizes: readonly number[], identifiers: number): number {
   return sizes.reduce((sum, size) => sum + Math.ceil(size / identifiers), 0);
 }
 
 /**
- * The number of requests for all validators. With keys it is what is assumed until it is
- * measured: those of another chain, or without an index, take fewer.
+ * The number of requests for all validators. With keys only an assumption until measured: keys of another chain, or without an index, take
+ * fewer.
  */
 export function costOf(
   { groups, keys }: ValidatorsOptions,

@@ -94,7 +94,7 @@ export function validatorsPage(
   };
 }
 
-/** As in the alert rule, a validator is offline if two answers of different epochs report it. */
+/** As in the alert rule, a validator is offline if two responses of different epochs report it. */
 function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
   const certain = offline.filter(({ offlineSince, epoch }) => offlineSince !== undefined && offlineSince < epoch);
   const notFound = validators.filter(({ status }) => status === 'not_found');
@@ -112,7 +112,7 @@ function noticesOf(chain: Chain, { offline, validators }: Sums): Notice[] {
   ];
 }
 
-/** As in the alert rule. One that is offline has a louder notice. */
+/** As in the alert rule. An offline validator has a more urgent notice. */
 const MANY_MISSED = 3;
 
 function missingNotices(
@@ -138,7 +138,7 @@ function talliedOf(sums: Sums | undefined, watched: number) {
   return { well, known: well + offline.length, unknown: watched - read.length };
 }
 
-/** The attestations of all validators. No table unless all are known. */
+/** The attestations of all validators. Empty unless all are known. */
 function attestations(chain: Chain, shown: readonly ShownGroup[], now: UnixMs): Table[] {
   const known = shown.flatMap(({ duties }) => duties ?? []);
   return known.length < shown.length ? [] : attestationTable(chain, 'your validators', known, now);
@@ -150,7 +150,7 @@ function factsOf(one: ShownGroup): Facts {
   return [...(online ? [['Validators', online] as const] : []), ...amounts([one])];
 }
 
-/** Sums over the groups. An amount that is not known of all of them is left out. */
+/** Sums over the groups, without amounts that are unknown for a group. */
 function amounts(shown: readonly ShownGroup[]): (readonly [label: string, value: string])[] {
   const stake = etherIn(shown, ({ effectiveBalance }) => effectiveBalance);
   const rewards = shown.map((one) => one.rewards?.sums);
@@ -194,7 +194,7 @@ function committees(options: ValidatorsOptions, value: Validators, now: UnixMs, 
   );
 }
 
-/** A few validators by their index, and how many others. */
+/** A few validators by index, and the number of the others. */
 function named(chain: Chain, validators: readonly number[], linked: Linked): Html {
   const few = validators.slice(0, MAX_NAMED).map((index) => linked(`${index}`, explorerUrl(chain, 'validator', index)));
   return someOf(few, validators.length);

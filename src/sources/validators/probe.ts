@@ -9,7 +9,7 @@ import type { Answered, Probing } from '../probe.ts';
 import { openKeys } from '../watched-keys.ts';
 import type { ValidatorsOptions } from './options.ts';
 
-/** If the network is well, so many epochs before the current one are final. */
+/** With usual finality, the epoch so many before the current one is final. */
 const FINAL_EPOCHS = 5;
 
 /** The status, the sums and an epoch of the first watched validators, and the members of the sync committee. */
@@ -36,7 +36,7 @@ export function validatorsProbing(options: ValidatorsOptions): Probing {
       ? [
           {
             request: requestTo('validators', { chain, identifiers: askedOf(options) }),
-            // Without an index in the configuration, those of the answer.
+            // Without an index in the configuration, the indices of the response.
             next: (answer: unknown) => {
               const found = rowsOf(answer).flatMap(({ index }) => (typeof index === 'number' ? index : []));
               return some.length === 0 && found.length > 0 ? asked(found, now()) : [];
@@ -49,7 +49,7 @@ export function validatorsProbing(options: ValidatorsOptions): Probing {
   return { questions, found: (answers) => foundIn(options, answers) };
 }
 
-/** Keys first: what is found of them is the news. */
+/** Keys first, because the user does not know their indices. */
 function askedOf(options: ValidatorsOptions): Identifier[] {
   return [...openKeys(options), ...indicesOf(options.watch).take(PAGE_SIZE)].slice(0, PAGE_SIZE);
 }
@@ -62,7 +62,7 @@ function rowsOf(answer: unknown) {
   }));
 }
 
-/** Nothing if an answer that can be read in full is missing. */
+/** Empty unless every response is fully readable. */
 function foundIn(options: ValidatorsOptions, answers: readonly Answered[]): string[] {
   const { chain, groups } = options;
   const answer = answers.find(({ endpoint }) => endpoint === 'validators');

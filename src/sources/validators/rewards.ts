@@ -61,12 +61,12 @@ export function rewardFamilies(
   return [
     gauge(
       'rewards_ether',
-      'Rewards minus penalties of the watched validators on the consensus layer in the last 24 hours; can be negative (attestation.total, sync_committee.total, proposal.attestation_inclusion_reward, proposal.sync_inclusion_reward, proposal.slashing_inclusion_reward)',
+      'Consensus rewards minus penalties of the watched validators in the last 24 hours (attestation.total, sync_committee.total, proposal.attestation_inclusion_reward, proposal.sync_inclusion_reward, proposal.slashing_inclusion_reward)',
       byDuty('earned'),
     ),
     gauge(
       'execution_rewards_ether',
-      'Rewards of the watched validators on the execution layer in the last 24 hours (proposal.execution_layer_reward)',
+      'Execution rewards of the watched validators in the last 24 hours (proposal.execution_layer_reward)',
       each(({ execution }) => execution),
     ),
     gauge(
@@ -76,22 +76,22 @@ export function rewardFamilies(
     ),
     gauge(
       'missed_rewards_ether',
-      'Rewards that the watched validators missed in the last 24 hours; of proposals the estimate of the service (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward, proposal.missed_el_reward)',
+      'Rewards that the watched validators missed in the last 24 hours; for proposals an estimate of the service (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward, sync_committee.missed_reward, proposal.missed_cl_reward, proposal.missed_el_reward)',
       byDuty('missed'),
     ),
     gauge(
       'missed_vote_rewards_ether',
-      'Rewards that the watched validators missed in the last 24 hours by vote: a lost head vote means late, a lost target vote means broken (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward)',
+      'Rewards that the watched validators missed in the last 24 hours by vote: a lost head means late, a lost target broken (attestation.head.missed_reward, attestation.source.missed_reward, attestation.target.missed_reward)',
       VOTES.flatMap((vote) => each(({ missedVotes }) => missedVotes[vote], { vote })),
     ),
     gauge(
       'inactivity_penalties_ether',
-      'Penalties of the watched validators for an inactivity leak in the last 24 hours, as a positive number (attestation.inactivity_leak_penalty)',
+      'Inactivity penalties of the watched validators in the last 24 hours, as a positive number (attestation.inactivity_leak_penalty)',
       each(({ leak }) => leak),
     ),
     gauge(
       'rewards_epoch',
-      'Last epoch of the 24 hours of the oldest answer about rewards that is shown (range.epoch.end)',
+      'Last epoch of the oldest shown rewards (range.epoch.end)',
       sample(chain, epochs.length > 0 ? Math.min(...epochs) : undefined, {}, until),
     ),
   ];

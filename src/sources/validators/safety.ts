@@ -11,14 +11,14 @@ import type { ValidatorsOptions } from './options.ts';
 import { readChunk } from './status.ts';
 
 /**
- * Committees are drawn from active validators, and a validator is active eight epochs after it got its index at the earliest
+ * Only active validators are drawn for committees, and a validator is active at the earliest eight epochs after it got its index
  * (consensus-specs, process_registry_updates and compute_activation_exit_epoch).
  */
 const WITHOUT_SEAT_EPOCHS = 4;
 
 /**
- * Asks whether no watched validator is in a sync committee now or within this time. Before, it asks for the indices of the keys
- * of which the state has neither an index nor a recent answer: a validator without an index is no member.
+ * Asks whether no watched validator is in a sync committee now or within this time. First asks for the indices of keys of which the state
+ * has neither an index nor a recent response: a validator without an index is no member.
  */
 export function safetyQuestion(options: ValidatorsOptions, { keys, keysElsewhere }: Inputs): AskSafety {
   const { chain } = options;

@@ -19,7 +19,7 @@ import { identifierOf, type Validator, type Validators } from './state.ts';
 const WITHDRAWABLE_AFTER_EXIT = 256;
 const WITHDRAWABLE_AFTER_SLASHING = 8192;
 
-/** Ten validators of a group a request. If a request fails, its validators keep their values. */
+/** Requests ten validators of a group at once. If a request fails, its validators keep their values. */
 export function statusRead(options: ValidatorsOptions): Read<Validators> {
   const { chain, groups, intervalMs } = options;
   return {
@@ -44,7 +44,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
         for (const row of answer) {
           const last = known.get(identifierOf(row));
           // While its values are withdrawn its state is unknown, so the offline time restarts.
-          // A clock that has jumped ahead withdraws nothing for good: the answer is as old as is honest, or older.
+          // A clock that jumped ahead withdraws nothing for good: the response is at least as old as usual.
           const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
@@ -52,7 +52,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const sharing = groups.filter((one) => one.group && names.some((name) => watchedGroupOf([one], name)));
           if (sharing.length > 1)
             events.push({ type: 'groups_share', validator: row.index, groups: sharing.map(({ group }) => group) });
-          // Its index takes the place of its key.
+          // The index replaces the key.
           if (row.key !== undefined) known.delete(row.key);
           const key = row.key ?? last?.key;
           const after = afterAnswer(row, before, api.now());
@@ -60,7 +60,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           known.set(identifierOf(row), { ...after, key, askedAt: timing.now });
         }
       }
-      // The groups are those before the answers: a key that has got its index counts by the key.
+      // The groups are from before the responses: a key that has just got an index still counts by the key.
       const isWatched = ({ index, key }: Validator): boolean =>
         [index, key].some((one) => one !== undefined && watchedGroupOf(groups, one));
       const watched = [...known.values()].filter(isWatched);
@@ -70,7 +70,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
   };
 }
 
-/** Whether the age of its answer still allows to show it. */
+/** Whether its response is recent enough to show. */
 export function isShown(chain: Chain, { epoch }: Row, agingMs: Milliseconds, now: UnixMs): boolean {
   return shownUntil({ at: epochEnd(chain, epoch) }, maxAge(HONEST.status, agingMs), now) !== undefined;
 }
@@ -79,10 +79,10 @@ function withoutOffline(one: Validator | undefined): Validator | undefined {
   return one && { ...one, offlineSince: undefined };
 }
 
-/** A validator in an answer. */
+/** A validator in a response. */
 export type Row = Omit<Validator, 'askedAt'>;
 
-/** The validators of one request. A validator that a readable answer lacks is not found. */
+/** The validators of one request. A validator that a readable response lacks is not found. */
 export async function readChunk(
   api: Api,
   chain: Chain,
@@ -103,7 +103,7 @@ export async function readChunk(
     [index, key].filter((one) => one != null && chunk.includes(one)) as Identifier[];
   const rows = api.records('validators', ValidatorRow, data, (row) => namesOf(row).length > 0);
   if (data.length > 0 && rows.length === 0)
-    throw new RequestFailed('validators', 'invalid_body', 'no row is about a validator that was asked for');
+    throw new RequestFailed('validators', 'invalid_body', 'no row is about a requested validator');
   const found = new Map(rows.flatMap((row) => namesOf(row).map((one) => [one, row] as const)));
   const isWhole = rows.length === data.length && !paging?.next_cursor && paging?.next_cursor !== false;
   return chunk.flatMap((one) => {
@@ -112,7 +112,7 @@ export async function readChunk(
   });
 }
 
-/** A validator that is waiting or has left has no duties, so it is never offline (api-facts 10.1). */
+/** A waiting or exited validator has no duties, so it is never offline (api-facts 10.1). */
 const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 
 /** As the row reports it. Without a row, the service has no such validator. */
@@ -131,7 +131,7 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     activationEpoch: row?.life_cycle_epochs?.activation ?? undefined,
     exitEpoch: row?.life_cycle_epochs?.exit ?? undefined,
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
-    // Without an index the service knows a deposit at most, and no validator whose credentials could change.
+    // Without an index there is at most a deposit, and no credentials that could change.
     credentials: index === undefined ? undefined : credentialsOf(row),
     offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
@@ -145,8 +145,8 @@ function credentialsOf(row: ValidatorRow | undefined): Row['credentials'] {
 }
 
 /**
- * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the
- * second one tells when it was slashed. An epoch after that of the answer is left out: the next answer has it.
+ * A slashed validator is withdrawable at the later of two epochs: one after its exit, one after its slashing. Only the second one shows
+ * when it was slashed. Ignores an epoch after that of the response: the next response has it.
  */
 function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): Pick<Slashed, 'slot'> {
   const { exit, withdrawable } = life ?? {};
@@ -155,9 +155,9 @@ function slashingOf({ life_cycle_epochs: life }: ValidatorRow, answer: number): 
   return epoch >= 0 && epoch <= answer ? { slot: epoch * SLOTS_PER_EPOCH } : {};
 }
 
-/** A known validator is not found once two answers in a row lack it, at least an epoch apart. One can be a passing fault. */
+/** A known validator is not found once two successive responses lack it, at least an epoch apart. A single one can be a fault. */
 function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
-  // A 404 is dated by our clock, so it stands behind any answer with the validator.
+  // A 404 has the time of our clock, so any response with the validator wins.
   if (before === undefined || before.status === 'not_found') return withHistory(read, before);
   const isLacking = read.status === 'not_found';
   if (keepNewer(before, read, ({ epoch }) => epoch) === before)
@@ -181,7 +181,7 @@ function withHistory(read: Row, before: Row | undefined): Row {
   };
 }
 
-/** Whether it is known not to have been active in an epoch. */
+/** Whether a validator was certainly inactive in an epoch. */
 export function hadNoDutiesIn(one: Row, epoch: number): boolean {
   const { status, epoch: known, activationEpoch = 0, exitEpoch = Infinity } = one;
   if (epoch < activationEpoch || epoch >= exitEpoch) return true;
