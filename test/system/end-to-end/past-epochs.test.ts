@@ -161,11 +161,11 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/past-epochs
     ['missed in 30 days', 0.005, ({ missedRewards }: Truth) => all(missedRewards)],
     ['of a quarter', 0, ({ rewards }: Truth) => all(rewards)],
     ['in the tax year', 0, ({ rewards, penalties }: Truth) => [...all(rewards), ...lost(penalties)]],
-    ['this outage cost', 0, ({ penalties, missedRewards }: Truth) => [...all(penalties), ...all(missedRewards)]],
+    ['an outage cost', 0, ({ penalties, missedRewards }: Truth) => [...all(penalties), ...all(missedRewards)]],
   ] as const)('queries.md: ether %s', async (question, off, of) => {
     const [query, ...others] = DOCUMENT_QUERIES.filter((one) => one.question.includes(question));
     expect(others).toEqual([]);
-    const isOutage = question === 'this outage cost';
+    const isOutage = question === 'an outage cost';
     const [from, until] = isOutage ? [OFF, ON + 1_800] : [START, epochEnd('mainnet', last) / 1000];
     const times = isOutage ? [until, until, from, from] : [END / 1000, END / 1000];
     const expr = (query?.expr ?? '').replace(/@ \d+/g, () => `@ ${times.shift()}`);
