@@ -5,7 +5,7 @@ import { CHAIN, daily, perChainAnd, withWhose } from './queries.ts';
 import { terms } from './returns.ts';
 import type { Section } from './shell.ts';
 
-const UNPROVEN = 'Unproven: no recorded answer of the service shows';
+const UNPROVEN = 'Unproven: no recorded response of the service shows';
 const OF_NETWORK = `Lines of the network are those of all validators. ${UNPROVEN} its duties.`;
 const SHARE = { unit: 'percentunit', decimals: 2 } as const;
 

@@ -6,7 +6,7 @@ import { timeline } from './panels/timeline.ts';
 import { GROUP, withWhose } from './queries.ts';
 import type { Section } from './shell.ts';
 
-const UNPROVEN = 'Empty where validators.epochs is off. Unproven: no recorded answer of the service shows it.';
+const UNPROVEN = 'Empty where validators.epochs is off. Unproven: no recorded response of the service shows it.';
 /** Three such tables stand beside each other. */
 const ETHER = { decimals: 5, width: 85 } as const;
 

@@ -21,7 +21,7 @@ const MISSED = `max by (chain, group) (${sumOfDuties('missed_rewards_ether')})`;
 /** Simple, as the daily return of the network. */
 export const OWN_RETURN = `365 * max by (chain, group) (${EARNED_BY_EXPORTER} / (${watched('effective_balance_ether')} > 0))`;
 
-const UNPROVEN = 'Unproven: no recorded answer of the service shows rewards.';
+const UNPROVEN = 'Unproven: no recorded response of the service shows rewards.';
 const ETHER = { unit: 'suffix:ETH', decimals: 5 } as const;
 const BY_DUTY = { ...ETHER, height: 11, held: true } as const;
 
