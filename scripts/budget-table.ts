@@ -68,7 +68,7 @@ async function sweepCost(machines: number): Promise<number> {
       stop: undefined,
       wasLeftOut: false,
       isRefused: () => false,
-      pause: () => undefined,
+      slices: () => () => undefined,
       events: [],
     };
     ({ value } = await sweep.run(context, value));

@@ -102,7 +102,7 @@ async function run(
     stop,
     wasLeftOut: before.leftOut.includes(read.name),
     isRefused: noted.isRefused,
-    pause: pauseBetweenSlices(clock),
+    slices: () => pauseBetweenSlices(clock),
     events,
   };
   let outcome: Outcome<unknown>;

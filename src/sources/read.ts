@@ -102,8 +102,8 @@ export interface ReadContext {
   readonly wasLeftOut: boolean;
   /** Whether an optional part is off: its refusal is confirmed, and not older than a day. Also by what this run has seen. */
   isRefused(part: Part): boolean;
-  /** Lets scrapes run. To be awaited between the steps of long work. */
-  readonly pause: Pause;
+  /** Begins long work: the pause is to be awaited between its steps, so that scrapes run. */
+  slices(): Pause;
   /** Logged once the value that contains them has been saved. The events of an aborted run are found by the next one. */
   readonly events: SourceEvent[];
 }

@@ -80,7 +80,7 @@ async function ask(options: MachinesOptions, context: ReadContext, previous: Mac
   }
   const read = { ...timing, now: api.now() };
   const before = { ...previous, asked: [...asked] };
-  const { dropped, ...value } = await withRecords(options, before, found.records, read, context.pause);
+  const { dropped, ...value } = await withRecords(options, before, found.records, read, context.slices());
   const after = { ...value, dropped: previous.dropped + dropped };
   events.push(...warningsOf(previous, after, timing));
   return { value: after, failure: found.failure };

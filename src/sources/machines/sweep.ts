@@ -63,7 +63,7 @@ async function sweep(options: MachinesOptions, context: ReadContext, previous: M
   const { records, failure } = await readAbsent(context, { ...named, left: beyond }, half, () => dayAhead);
   // Complete despite a name that the service does not accept, which would fail every sweep.
   const isComplete = !swept.failure && (!failure || isRefusal(failure) || isFailure(failure, 'bad_request'));
-  const known = await withRecords(options, previous, records, { ...timing, now: api.now() }, context.pause);
+  const known = await withRecords(options, previous, records, { ...timing, now: api.now() }, context.slices());
   const value = { ...known, ...(isComplete && times) };
   events.push(...warningsOf(previous, value, timing));
   if (failure) return { value, failure };
