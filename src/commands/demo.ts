@@ -145,7 +145,7 @@ function advice(url: string): string {
 
 function besides({ prometheus, alertmanager }: Alerting): string {
   const programs = [`Prometheus: ${prometheus}`, ...(alertmanager ? [`Alertmanager: ${alertmanager}`] : [])];
-  return `Beside the demo (not with --no-prometheus): ${programs.join(', ')}\n`;
+  return `Beside the demo, unless --no-prometheus (npm: after --): ${programs.join(', ')}\n`;
 }
 
 function browserHost(host: string | undefined): string {

@@ -15,7 +15,7 @@ it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       expect(demo.stdout).toMatch(/ALERT firing none BeaconchainWatchdog: Alerts are delivered http/),
     );
     const [, prometheus = '', alertmanager = ''] =
-      /Beside the demo .*: Prometheus: \S+:(\d+), Alertmanager: \S+:(\d+)\n/.exec(demo.stdout) ?? [];
+      /Beside the demo, .*: Prometheus: \S+:(\d+), Alertmanager: \S+:(\d+)\n/.exec(demo.stdout) ?? [];
     const [folder = ''] = readdirSync(temporary).map((name) => join(temporary, name));
     for (const log of ['prometheus.log', 'prometheus-alertmanager.log']) {
       const text = readFileSync(join(folder, log), 'utf8');
