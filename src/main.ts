@@ -5,8 +5,9 @@ import './commands/old-node.js';
 // In place of node and the path of this file, in `systemctl status` and ps.
 process.title = ['beaconchain-exporter', ...process.argv.slice(2)].join(' ');
 const stop = new AbortController();
-// From the first line on: without a handler, these signals have no effect on process 1. The second one has its default effect.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal));
+// From the first line on: without a handler, these signals have no effect on process 1. Ctrl-C comes twice under npm, which passes
+// it on.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort(signal));
 // By default, Node opens the inspector on this signal, which exposes the memory of the process and the API key in it.
 process.on('SIGUSR1', () => undefined);
 const { limitMemory } = await import('./commands/memory.ts');

@@ -29,7 +29,8 @@ export interface Alerting {
 
 /** What the demo's Prometheus scrapes, and where its Alertmanager sends. */
 export interface Demonstrated {
-  readonly port: number;
+  /** Where the exporter listens. */
+  readonly url: string;
   readonly path: string;
   readonly receiver: string;
 }
@@ -40,7 +41,7 @@ export interface Demonstrated {
  * @returns undefined where Prometheus or the rules are not installed
  */
 export async function startAlerting(
-  { port, path, receiver }: Demonstrated,
+  { url, path, receiver }: Demonstrated,
   tell: (text: string) => void,
 ): Promise<Alerting | undefined> {
   const shipped = FOLDERS.map((folder) => fileURLToPath(new URL(folder, import.meta.url))).find((folder) =>
@@ -75,7 +76,7 @@ export async function startAlerting(
   const hasPrometheus = await run(
     ['prometheus'],
     [
-      write('prometheus.yaml', prometheusConfiguration(shipped, { port, path }, hasAlertmanager ? [alerts] : [])),
+      write('prometheus.yaml', prometheusConfiguration(shipped, { url, path }, hasAlertmanager ? [alerts] : [])),
       `--storage.tsdb.path=${join(folder, 'prometheus')}`,
       `--web.listen-address=${scrape}`,
       // What fires before Prometheus has found Alertmanager is otherwise sent a minute later.
@@ -105,7 +106,7 @@ export function demoConfiguration(shipped: string, url: string): string {
 
 function prometheusConfiguration(
   shipped: string,
-  { port, path }: Pick<Demonstrated, 'port' | 'path'>,
+  { url, path }: Pick<Demonstrated, 'url' | 'path'>,
   alertmanagers: readonly string[],
 ): string {
   const interval = '5s';
@@ -118,7 +119,7 @@ function prometheusConfiguration(
         job_name: 'beaconchain',
         honor_labels: true,
         metrics_path: path,
-        static_configs: [{ targets: [`localhost:${port}`] }],
+        static_configs: [{ targets: [new URL(url).host] }],
       },
     ],
   });
@@ -140,6 +141,8 @@ async function started(
     return undefined;
   }
   program.once('exit', (code, signal) => {
+    // Ctrl-C reaches it too.
+    if (code === 0) return;
     const last = readFileSync(log, 'utf8').trim().split('\n').at(-1) ?? '';
     tell(`${name} ended with ${code ?? signal}: ${visible(last)}`);
   });

@@ -11,6 +11,7 @@ import { Sandbox } from '../sandbox/world.ts';
 import type { Config } from '../sources/registry.ts';
 import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
+import { messageOf } from '../toolkit/lib/error-code.ts';
 import { visible } from '../toolkit/lib/text.ts';
 import type { UnixMs } from '../toolkit/lib/time.ts';
 import { createServer } from '../toolkit/web/server.ts';
@@ -20,7 +21,7 @@ import { type Running, type Start, startDaemon } from './serve.ts';
 
 const SANDBOX_FLAG = '--sandbox.listen-address';
 const SANDBOX_PORT = ':10033';
-const SECOND = `demo --web.listen-address=:10132 ${SANDBOX_FLAG}=:10133`;
+const SECOND = `--web.listen-address=:10132 ${SANDBOX_FLAG}=:10133`;
 /** Results in four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
 
@@ -43,7 +44,7 @@ export async function sandbox({ settings: { config }, access, log }: Start): Pro
 export async function demo(start: Start): Promise<Running> {
   const own = start.settings.config.web.listenAddresses.map((address) => addressText(onLoopback(address)));
   const orders = addressText(sandboxAddress(start.flags['sandbox.listen-address']));
-  const remedy = `the demo needs ${own.join(', ')} and ${orders}, which another demo may have. For a second one: ${SECOND}`;
+  const remedy = `the demo needs ${own.join(', ')} and ${orders}, which another demo may have. For a second one add (npm: after --) ${SECOND}`;
   return startDemo(start).catch((error: unknown) => {
     throw error instanceof Error ? Object.assign(error, { remedy }) : error;
   });
@@ -103,13 +104,17 @@ async function startDemo(start: Start): Promise<Running> {
   output.write(advice(orders));
   // Its Prometheus has no password, and trusts no certificate.
   if ((flags.prometheus ?? true) && access === undefined) {
-    const demonstrated = { port: daemon.port, path: config.web.telemetryPath, receiver: `${orders}${ALERTS_PATH}` };
-    const alerting = await startAlerting(demonstrated, (text) => output.write(`${text}\n`));
+    const tell = (text: string) => output.write(`${text}\n`);
+    const demonstrated = { url, path: config.web.telemetryPath, receiver: `${orders}${ALERTS_PATH}` };
+    const alerting = await startAlerting(demonstrated, tell).catch((error) => {
+      tell(`Prometheus is not started: ${messageOf(error)}`);
+    });
     if (alerting) starting.defer(() => alerting.stop());
     if (alerting) output.write(besides(alerting));
   }
   const started = starting.move();
-  return { stop: () => started.disposeAsync(), reload: () => daemon.reload() };
+  const running = { stop: () => started.disposeAsync() };
+  return isDefault ? running : { ...running, reload: () => daemon.reload() };
 }
 
 /** The address of the simulated service. @throws UsageError */
@@ -140,7 +145,7 @@ function advice(url: string): string {
 
 function besides({ prometheus, alertmanager }: Alerting): string {
   const programs = [`Prometheus: ${prometheus}`, ...(alertmanager ? [`Alertmanager: ${alertmanager}`] : [])];
-  return `Beside the demo (not with --no-prometheus): ${programs.join(', ')}\n`;
+  return `Beside the demo, unless --no-prometheus (npm: after --): ${programs.join(', ')}\n`;
 }
 
 function browserHost(host: string | undefined): string {

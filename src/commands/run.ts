@@ -111,7 +111,7 @@ async function accessBy(webConfig: WebConfig | undefined, log: Logger): Promise<
 
 /**
  * Waits for the stop, which may come during the start, or for the loss of the state, and then for an orderly stop. SIGHUP
- * reloads the configuration, after the start.
+ * reloads the configuration, after the start. A command without one ends, as when its terminal is closed.
  */
 async function untilStopped(
   begin: (onLost: (error: Error) => void) => Promise<Running>,
@@ -130,7 +130,8 @@ async function untilStopped(
   });
   process.on('SIGHUP', () => {
     // A failed start is reported once, below.
-    starting.then((running) => running.reload?.()).catch(() => undefined);
+    const hungUp = (running: Running) => (running.reload ? running.reload() : process.kill(process.pid, 'SIGTERM'));
+    starting.then(hungUp).catch(() => undefined);
   });
   // A start may wait for a name for minutes. It has nothing to save, but it may get the lease.
   const stopLate = (): undefined => void starting.then((running) => running.stop()).catch(() => undefined);
@@ -164,6 +165,7 @@ function leave(code: number): void {
 
 /** As if nothing handled the signal. `process.exit` waits for threads that read files, which may hang on a broken disk. */
 function endBy(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   // Process 1 has no other way.
   process.exit(128 + constants.signals[signal]);

@@ -15,7 +15,7 @@ it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
       expect(demo.stdout).toMatch(/ALERT firing none BeaconchainWatchdog: Alerts are delivered http/),
     );
     const [, prometheus = '', alertmanager = ''] =
-      /Beside the demo .*: Prometheus: \S+:(\d+), Alertmanager: \S+:(\d+)\n/.exec(demo.stdout) ?? [];
+      /Beside the demo, .*: Prometheus: \S+:(\d+), Alertmanager: \S+:(\d+)\n/.exec(demo.stdout) ?? [];
     const [folder = ''] = readdirSync(temporary).map((name) => join(temporary, name));
     for (const log of ['prometheus.log', 'prometheus-alertmanager.log']) {
       const text = readFileSync(join(folder, log), 'utf8');
@@ -27,17 +27,33 @@ it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
     };
     expect(data.groups.flatMap(({ rules }) => rules).filter(({ health }) => health !== 'ok')).toEqual([]);
 
+    const targets = await fetch(`http://localhost:${prometheus}/api/v1/targets`).then((answer) => answer.json());
+    const scrapeUrl = `http://127.0.0.1:${await portOf(demo)}/metrics`;
+    expect(targets).toMatchObject({ data: { activeTargets: [{ scrapeUrl, health: 'up' }] } });
+
     const pid = demo.child.pid ?? 0;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-    const [scraper = 0] = children.filter((child) => readFileSync(`/proc/${child}/comm`, 'utf8') === 'prometheus\n');
+    const named = (name: string) =>
+      children.find((child) => readFileSync(`/proc/${child}/comm`, 'utf8') === `${name}\n`) ?? 0;
+    const [scraper, alerter] = [named('prometheus'), named('prometheus-aler')];
     process.kill(scraper, 'SIGKILL');
     await waitFor(() => expect(demo.stdout).toMatch(/^prometheus ended with SIGKILL: \S/m));
     expect((await ask(await portOf(demo), '/-/healthy')).status).toBe(200);
+    process.kill(alerter, 'SIGTERM');
+    await waitFor(() => expect(existsSync(`/proc/${alerter}`)).toBe(false));
     expect((await demo.stop()).code).toBe(0);
+    expect(demo.stdout.match(/ended with/g)).toHaveLength(1);
     expect(existsSync(folder)).toBe(false);
     for (const port of [prometheus, alertmanager]) await expect(fetch(`http://localhost:${port}`)).rejects.toThrow();
   },
 );
+
+it('where there is no folder for temporary files the demo says so and runs without Prometheus', async () => {
+  const demo = startExporter(['demo', ANY_PORT, '--prometheus'], { TMPDIR: '/nowhere' });
+  await waitFor(() => expect(demo.stdout).toMatch(/^Prometheus is not started: ENOENT.*\/nowhere/m));
+  expect((await ask(await portOf(demo), '/-/healthy')).status).toBe(200);
+  expect((await demo.stop()).code).toBe(0);
+});
 
 it('where Prometheus is not installed the demo runs without it', async () => {
   const bare = startExporter(['demo', ANY_PORT, '--prometheus'], { PATH: '/nowhere' });

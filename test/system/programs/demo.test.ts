@@ -75,7 +75,7 @@ it('a second one names both ports, and the flags for others', async () => {
   const { code, stderr } = await ran(['demo', ...flags]);
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: `the address ${orders} is taken: the demo needs 127.0.0.1:${port} and ${orders}, which another demo may have. For a second one: demo --web.listen-address=:10132 --sandbox.listen-address=:10133\n`,
+    stderr: `the address ${orders} is taken: the demo needs 127.0.0.1:${port} and ${orders}, which another demo may have. For a second one add (npm: after --) --web.listen-address=:10132 --sandbox.listen-address=:10133\n`,
   });
 });
 

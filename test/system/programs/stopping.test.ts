@@ -67,6 +67,19 @@ describe('system/programs/stopping', () => {
     await expectOrderlyStop(program, 'SIGTERM');
   });
 
+  it('serve stops in order on Ctrl-C under npm, which passes the signal of the terminal on', async () => {
+    const again = `process.once('SIGINT', () => setImmediate(() => process.kill(process.pid, 'SIGINT')))`;
+    const program = startExporter(['serve', ANY_PORT], { ...preloaded(again), BEACONCHAIN_API_KEY: 'key' });
+    await program.line('listening');
+    await expectOrderlyStop(program, 'SIGINT');
+  });
+
+  it.each(['demo', 'sandbox'])('%s ends when its terminal is closed', async (name) => {
+    const program = startExporter([name, ANY_PORT]);
+    await program.line(name === 'demo' ? 'demo: open the url' : 'simulated service');
+    expect(await program.stop('SIGHUP'), program.output).toEqual({ code: 0, signal: null });
+  });
+
   it.each(['serve', 'demo', 'sandbox'])('%s stops in order if the signal comes before it has loaded', async (name) => {
     const program = startExporter([name, ANY_PORT], { ...preloaded(EARLY), BEACONCHAIN_API_KEY: 'key' });
     expect(await program.ended, program.output).toEqual({ code: 0, signal: null });
