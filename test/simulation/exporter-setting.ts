@@ -65,7 +65,7 @@ export function configOf(setting: ExporterSetting): Config {
     slashings: { interval: `${intervals.slashings}s`, catch_up: `${setting.catchUpHours}h` },
     // The service of the simulation has only what the specification describes, and every epoch.
     validators: {
-      watch: setting.watch,
+      watch: { [setting.chains[0] ?? 'mainnet']: setting.watch },
       epochs: setting.epochs,
       catch_up: `${setting.catchUpHours}h`,
       ...{ proposer_slashings: false, sync_committee: false, status: false },
