@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
 import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../facts/chain.ts';
 import type { Identifier } from '../facts/watch.ts';
+import { median } from '../toolkit/lib/median.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { BlockRewardsAnswer } from './answers/blocks.ts';
@@ -332,7 +333,7 @@ function endOfLatest(
 ): UnixMs | undefined {
   if (!path.includes('/latest/')) return undefined;
   const epochs = data.flatMap((row) => Index.safeParse(valueAt(row, ['epoch'])).data ?? []);
-  const epoch = epochs.sort((a, b) => a - b)[epochs.length >> 1];
+  const epoch = median(epochs);
   return epoch === undefined ? undefined : epochEnd(chain, epoch);
 }
 

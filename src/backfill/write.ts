@@ -7,6 +7,7 @@ import { encodeHead, OPENMETRICS_EOF, sampleLine } from '../toolkit/exposition/e
 import type { Family, FamilyHead, Labels, Sample } from '../toolkit/exposition/family.ts';
 import type { Clock } from '../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../toolkit/lib/duration.ts';
+import { median } from '../toolkit/lib/median.ts';
 import type { Seconds, UnixSeconds } from '../toolkit/lib/time.ts';
 import { syncDirectory } from '../toolkit/state/whole-file.ts';
 import type { Plan } from './plan.ts';
@@ -113,7 +114,7 @@ function gapsOf(history: History, records: readonly unknown[]): Seconds[] {
   return [...streams.values()].flatMap((stream) => {
     const times = stream.map((record) => history.at(record));
     const gaps = times.slice(1).map((at, i) => at - (times[i] ?? at));
-    return gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? [];
+    return median(gaps) ?? [];
   });
 }
 

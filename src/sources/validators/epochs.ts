@@ -34,7 +34,7 @@ const FAILURES_OF_RUN = 3;
 /** Older epochs are read at the lowest priority. */
 const FRESH_EPOCHS = 3;
 /** At the first start the slashings source tells in seconds what is final. Until then nothing is requested. */
-const FINALITY_MS = 10_000;
+const FINALITY_MS = 5_000;
 /** Several epochs can become final at once, so up to so many may wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
 /** An epoch that the service lacks is late once so many later ones are final. */
@@ -292,8 +292,7 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
   }
 
   #hadNoDuties(validator: number, epoch: number): boolean {
-    const known = this.#known.get(validator);
-    return known !== undefined && hadNoDutiesIn(known, epoch);
+    return hadNoDutiesIn(this.#known.get(validator), epoch);
   }
 }
 

@@ -6,6 +6,7 @@ import { RequestFailed } from '../../api/errors.ts';
 import { epochAt, epochEnd, epochTime } from '../../facts/chain.ts';
 import { chunksOf, type Identifier, indicesOf } from '../../facts/watch.ts';
 import { type Family, mergeFamilies } from '../../toolkit/exposition/family.ts';
+import { median } from '../../toolkit/lib/median.ts';
 import type { UnixSeconds } from '../../toolkit/lib/time.ts';
 import type { History, Past } from '../history.ts';
 import { openKeys, resolved } from '../watched-keys.ts';
@@ -131,10 +132,7 @@ export function epochsHistory(
       const [step, next] = stepsFrom(range, cursor).take(2);
       if (!step) return { cursor: undefined, count: 0, records: [] };
       const { epoch, part, chunk, of } = step;
-      const hadNoDuties = (one: number): boolean => {
-        const row = prepared().rows.get(one);
-        return row !== undefined && hadNoDutiesIn(row, epoch);
-      };
+      const hadNoDuties = (one: number): boolean => hadNoDutiesIn(prepared().rows.get(one), epoch);
       const asked = { chain, epoch, validators: of.validators, priority: 'catch_up', hadNoDuties } as const;
       const rows = await readRows({ api, signal }, PARTS[part] as (typeof PARTS)[number], asked).catch(
         (error: unknown) => {
@@ -223,5 +221,5 @@ async function readFinalEpoch(api: Api, { chain }: ValidatorsOptions, signal: Ab
   const request = requestTo('epoch_slots', { chain, epoch: 'finalized', priority: 'catch_up' });
   const { data } = await api.request(request, signal);
   const epochs = api.records('epoch_slots', SlotRow, data).map(({ epoch }) => epoch);
-  return Math.min(epochs.sort((a, b) => a - b)[epochs.length >> 1] ?? -1, epochAt(chain, api.now()) - 2);
+  return Math.min(median(epochs) ?? -1, epochAt(chain, api.now()) - 2);
 }

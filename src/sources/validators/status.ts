@@ -182,7 +182,8 @@ function withHistory(read: Row, before: Row | undefined): Row {
 }
 
 /** Whether a validator was certainly inactive in an epoch. */
-export function hadNoDutiesIn(one: Row, epoch: number): boolean {
+export function hadNoDutiesIn(one: Row | undefined, epoch: number): boolean {
+  if (!one) return false;
   const { status, epoch: known, activationEpoch = 0, exitEpoch = Infinity } = one;
   if (epoch < activationEpoch || epoch >= exitEpoch) return true;
   return known >= epoch && (status.startsWith('pending_') || status === 'not_found');
