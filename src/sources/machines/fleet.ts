@@ -7,7 +7,7 @@ import { offlineAfter } from './conditions.ts';
 import { staleAfter } from './config.ts';
 import { COUNTERS, hasFallen, isBeforeHeld, isNameShared } from './counters.ts';
 import { type EVENTS, warning } from './events.ts';
-import { afterRecords, isAhead, secondsAhead } from './learned.ts';
+import { afterRecords, isOfFastClock, secondsAhead } from './learned.ts';
 import { isIncluded, isKept, type MachinesOptions, machineName } from './options.ts';
 import { RECORDS_KEPT_SECONDS } from './pages.ts';
 import { lastSeen, type Machine, type Machines } from './state.ts';
@@ -63,7 +63,7 @@ export async function withRecords(
 /** The machine after the records that are newer than its own. */
 function withNewer(machine: Machine, now: UnixMs, records: readonly MachineRecord[] = []): Machine {
   const newer = records.filter((one) => {
-    const isLater = isAhead(one, now) || one[1].timestamp > (machine[one[0]]?.timestamp ?? 0);
+    const isLater = isOfFastClock(machine, one, now) || one[1].timestamp > (machine[one[0]]?.timestamp ?? 0);
     return isLater && !isBeforeHeld(machine, one);
   });
   return afterRecords(machine, newer, now);

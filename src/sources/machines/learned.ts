@@ -3,7 +3,7 @@ import { type MachineRecord, type NodeRecord, PROCESSES } from '../../api/answer
 import { CHAIN_NAMES, CHAINS, type Chain, SECONDS_PER_SLOT } from '../../facts/chain.ts';
 import { CLOCK_AHEAD_SECONDS } from '../../toolkit/lib/clock.ts';
 import { SECONDS_PER_DAY } from '../../toolkit/lib/duration.ts';
-import type { Seconds, UnixMs } from '../../toolkit/lib/time.ts';
+import type { Seconds, UnixMs, UnixSeconds } from '../../toolkit/lib/time.ts';
 import { THRESHOLDS } from '../conditions.ts';
 import { learnFromCounters, ofOnePusher } from './counters.ts';
 import type { Learned, Machine, NodeHead } from './state.ts';
@@ -14,20 +14,28 @@ export function afterRecords(before: Machine, records: readonly MachineRecord[],
   return sorted.reduce((machine, one) => afterRecord(machine, one, now), before);
 }
 
-/** Whether a record is further ahead than clocks differ. Such a record counts with the time of its reading. */
-export function isAhead([, { timestamp }]: MachineRecord, now = Number.POSITIVE_INFINITY): boolean {
-  return timestamp > now / 1000 + CLOCK_AHEAD_SECONDS;
+/**
+ * Whether a record is further ahead than clocks differ. Such a record counts with the time of its reading. If the held record is ahead too,
+ * our own clock was set back: then only a clock that was fast before is fast.
+ */
+export function isOfFastClock({ learned, ...held }: Machine, [process, record]: MachineRecord, now?: UnixMs): boolean {
+  return isAhead(record, now) && !(isAhead(held[process], now) && learned?.ahead?.[process] === undefined);
+}
+
+function isAhead<R extends { timestamp: UnixSeconds }>(record: R | undefined, now = Infinity): record is R {
+  return record !== undefined && record.timestamp > now / 1000 + CLOCK_AHEAD_SECONDS;
 }
 
 export function afterRecord(before: Machine, one: MachineRecord, now?: UnixMs): Machine {
   const [process, record] = one;
   const { [process]: was, ...ahead } = before.learned?.ahead ?? {};
   const { [process]: until = 0, ...queued } = before.learned?.queued ?? {};
-  const isFast = isAhead(one, now);
   const { [process]: held } = before;
-  // If the held record is ahead too, our own clock was set back.
-  const isBack = held !== undefined && isAhead([process, held] as MachineRecord, now);
-  const counted = isFast ? { ...record, timestamp: isBack ? held.timestamp : Math.floor(Number(now) / 1000) } : record;
+  const isFast = isOfFastClock(before, one, now);
+  // No time is taken back that was shown.
+  const counted = isFast
+    ? { ...record, timestamp: isAhead(held, now) ? held.timestamp : Math.floor(Number(now) / 1000) }
+    : record;
   const last = Math.max(until, isFast ? record.timestamp : 0);
   const {
     ahead: _,
