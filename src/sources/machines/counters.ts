@@ -27,6 +27,8 @@ const UNEVEN_SECONDS = 2;
 const [MOST_THREADS, MOST_OF_HOST] = [256, 1024];
 /** Linux takes back seconds of idle and iowait time. */
 const TAKEN_BACK = 10;
+/** A pool changes its size by less in a minute. */
+const SAME_DISK = 0.9;
 /** Gauges that pushers of one host report differently. */
 const GAUGES = /^(disk|memory)_node_bytes_/;
 
@@ -59,7 +61,17 @@ function withFallen(machine: Machine, [process, record]: MachineRecord, isFast: 
     const isAgain = at - (fell[set]?.at ?? 0) <= HOUR_SECONDS;
     fell[set] = { at, until: at + (isAgain ? HOUR_SECONDS : WITHHELD_SECONDS) };
   }
+  // Clients of one host can report the disks of their own data: then the size changes again and again.
+  if (hasOtherDisk(held, record)) {
+    const isAgain = at - (fell['size']?.at ?? 0) <= SECONDS_PER_DAY;
+    fell['size'] = { at, until: isAgain ? at + SECONDS_PER_DAY : at };
+  }
   return Object.keys(fell).length > 0 ? { ...learned, fell } : learned;
+}
+
+function hasOtherDisk(held: Partial<SystemRecord>, record: Partial<SystemRecord>): boolean {
+  const [before, after] = [held.disk_node_bytes_total, record.disk_node_bytes_total];
+  return !!before && !!after && Math.min(before, after) < SAME_DISK * Math.max(before, after);
 }
 
 /** These grow while a machine runs. */
@@ -120,7 +132,7 @@ function withBoots({ fuller, ...before }: Learned, held: SystemRecord, record: S
   const boots = bootsAfter(before.boots, held, record);
   const learned = { ...before, ...(boots && { boots }) };
   const { timestamp: at } = record;
-  const hasTurns = Object.keys(COUNTERS).some((set) => hasFallen(set, { learned }, at * 1000));
+  const hasTurns = ['size', ...Object.keys(COUNTERS)].some((set) => hasFallen(set, { learned }, at * 1000));
   if (!hasTurns && !bootsAt({ learned }, at * 1000)) return learned;
   const known = fuller ?? held;
   return { ...learned, fuller: at - known.timestamp <= HOUR_SECONDS && isFuller(known, record) ? known : record };
@@ -158,7 +170,7 @@ export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
     if (record && isWithheld) Object.assign(after, { [process]: { ...record, ...mapped(record, fields, () => null) } });
   }
   const { system, learned } = after;
-  if (!system || system === machine.system) return after;
+  if (!system || (system === machine.system && !hasFallen('size', machine, now))) return after;
   // After a single step back, the other record can be of the same host before its clock was set.
   const gauges = boots && !boots.isShared ? {} : mapped(learned?.fuller ?? {}, GAUGES, (value) => value);
   return { ...after, system: { ...system, ...gauges, ...(boots && { misc_node_boot_ts_seconds: null }) } };

@@ -32,7 +32,7 @@ export const Learned = z.object({
   head: NodeHead.exactOptional(),
   /** Name and version of the client that last reported a connected execution client. */
   executionClient: z.tuple([z.string(), z.string()]).exactOptional(),
-  /** When another pusher last reported these counters, and until when to withhold them (Unix seconds). */
+  /** When another pusher last reported these counters, and until when to withhold them (Unix seconds). `size`: that of the disk. */
   fell: z.record(z.string(), z.object({ at: z.number(), until: z.number() })).exactOptional(),
   boots: Boots.exactOptional(),
   /** The record whose gauges to show while pushers of the host take turns. */

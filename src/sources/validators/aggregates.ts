@@ -79,10 +79,9 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       function hadNoDuties(identifier: Identifier): boolean {
         const one = statuses.get(identifier);
         if (!one || !isShown(chain, one, timing.of('status') ?? intervalMs, timing.now)) return false;
-        const { status, epoch, exitEpoch = epoch } = one;
-        return (
-          WITHOUT_RECENT_DUTIES.test(status) || (status.startsWith('exited_') && exitEpoch + EPOCHS_PER_DAY <= epoch)
-        );
+        const { index, status, epoch, exitEpoch = epoch } = one;
+        if (index === undefined || WITHOUT_RECENT_DUTIES.test(status)) return true;
+        return status.startsWith('exited_') && exitEpoch + EPOCHS_PER_DAY <= epoch;
       }
 
       async function answersOf(group: WatchedGroup): Promise<A[]> {
@@ -117,7 +116,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
       // The value has the sums of this aggregate under its name.
       const known = previous[name] as readonly GroupSums<unknown>[] as readonly GroupSums<S>[];
       const sums = new Map(groups.map((group) => [group, aggregateOf(group, known)]));
-      // The status of a key is read first. A key without an index had no duties.
+      // The status of a key is read first. A key without an index had no duties, whatever its status is called.
       const readable = groups.filter(({ keys }) => [...(keys ?? [])].every(hadNoDuties));
       for (const group of dueParts(readable, (one) => sums.get(one)?.askedAt, timing)) {
         const read = await attempt({ signal }, () => readGroup(group));

@@ -127,6 +127,17 @@ describe('public keys of validators', () => {
     ]);
   });
 
+  it('of a deposit are in whole sums and not offline, also where the service has a new name for their status', async () => {
+    const source = watching([5, keyOf(7)]);
+    const api = serviceWith([5, 7], { 7: { ...WITHOUT_INDEX, status: 'deposit_inqueue', online: false } });
+    const { value } = await round(source, api, undefined, { now: NOW });
+    const { of } = shown(source, value);
+    expect(of('validators_by_status')).toEqual({ active_ongoing: 1, unknown: 1 });
+    expect(of('validators_offline')).toEqual({});
+    expect(askedFor(api, 'validators_performance')).toEqual([[5]]);
+    expect(askedFor(api, 'validators_rewards')).toEqual([[5]]);
+  });
+
   it('takes the credentials of a deposit, which has no index, for those of no validator', async () => {
     const source = watching([keyOf(7)]);
     let entry = emptyEntry(source);

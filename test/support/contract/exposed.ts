@@ -9,7 +9,8 @@ const OF_THE_SCRAPE = ['job', 'instance'];
 const OF_ALERTS = ['alertname', 'alertstate', 'severity', 'subject', 'chain', 'group', 'machine'];
 const labelsOf = new Map<string, readonly string[]>([
   ['up', []],
-  ...['ALERTS', 'ALERTS_FOR_STATE'].map((name) => [name, OF_ALERTS] as const),
+  // The last one: for `beaconchain:alerts:held`, which is recorded of them.
+  ...['ALERTS', 'ALERTS_FOR_STATE', 'beaconchain_alerts'].map((name) => [name, OF_ALERTS] as const),
   ['process_cpu_seconds_total', []],
   ['process_resident_memory_bytes', []],
   ...ALL_FAMILIES.map(([name, , labels]) => [`beaconchain_${name}`, labels] as const),
