@@ -15,9 +15,9 @@ export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
 const OWN = 12_345;
 
 const TIMES = [NOW - 75 * MINUTE, NOW - 12 * MINUTE, NOW - 5 * MINUTE, NOW - 30_000];
-/** After the first time the queues cannot be read. */
+/** After the first time the duties of the network cannot be read. */
 const fault: Fault = (request, now) =>
-  request.endpoint === 'queues' && now > NOW - HOUR ? failed(request, 'timeout') : undefined;
+  request.endpoint === 'network_performance' && now > NOW - HOUR ? failed(request, 'timeout') : undefined;
 
 /** A machine with every field, one that became silent, and a chain on which everything happens that is counted. */
 function goldenWorld(): Sandbox {
