@@ -8,7 +8,9 @@ import { composeConfiguration, DEMO_RECEIVER } from '../scripts/alertmanager-dem
 import { ALERTS_PATH, sandboxAddress } from '../src/commands/demo.ts';
 import { parseDuration } from '../src/toolkit/lib/duration.ts';
 import { unknownNames } from './support/contract/exposed.ts';
-import { AMTOOL, areMissing, runTool } from './support/tools/tools.ts';
+import { waitFor } from './support/programs/program.ts';
+import { startAlertmanager } from './support/tools/alertmanager.ts';
+import { ALERTMANAGER, AMTOOL, areMissing, runTool } from './support/tools/tools.ts';
 
 const DEPLOY = join(import.meta.dirname, '../deploy');
 const FILE = join(DEPLOY, 'alertmanager/alertmanager.yml');
@@ -55,6 +57,56 @@ describe.skipIf(areMissing(AMTOOL))('amtool', () => {
     const args = ['config', 'routes', 'test', `--config.file=${FILE}`, `--verify.receivers=${receiver}`, ...labels];
     expect(runTool(AMTOOL, args, '')).toMatchObject({ status: 0 });
   });
+});
+
+/** Alerts of one exporter that fire together, each with its labels; those after `|` are silenced by the others. */
+const TOGETHER: readonly string[] = [
+  'MachineOffline machine=a chain=mainnet | DiskAlmostFull machine=a chain=mainnet',
+  'MachineOffline machine=a chain=mainnet & DiskAlmostFull machine=b chain=mainnet',
+  'MachineOffline machine=a chain=mainnet & ManyMissedSlots chain=mainnet',
+  'GroupSilent group=home | MachineOffline machine=a group=home',
+  'GroupSilent group=home & MachineOffline machine=a group=office',
+  'GroupSilent group=home | ValidatorMissesAttestations validator=1 group=home',
+  'AllMachinesSilent | MachineOffline machine=a',
+  'ValidatorOffline validator=1 chain=hoodi | ValidatorMissesAttestations validator=1 chain=hoodi',
+  'ValidatorOffline validator=1 chain=hoodi & ValidatorMissesAttestations validator=2 chain=hoodi',
+  'ExporterDown | MachineOffline machine=a, ValidatorOffline validator=1, DailyReturnLate chain=mainnet, SourceFailing source=machines',
+  'ExporterDown instance= | MachineOffline machine=a, NoLeader instance=',
+  'AccessRevoked | DiskAlmostFull machine=a, SourceStale source=slashings',
+  'ApiKeyInvalid | DiskAlmostFull machine=a, SourceFailing source=slashings',
+  'ApiKeyInvalid & AttesterSlashing chain=mainnet, WatchedValidatorSlashed validator=1',
+  'SourceWaitsForQuota source=machines | CPUBusy machine=a, SourceFailing source=machines',
+  'SourceWaitsForQuota source=machines & MachineOffline machine=a, SourceFailing source=slashings',
+];
+
+describe.skipIf(areMissing(ALERTMANAGER))('Alertmanager', () => {
+  it('silences what another alert of the same thing explains, and nothing else', async () => {
+    const { known, send } = await startAlertmanager(TEXT);
+    const all = TOGETHER.flatMap((together, job) => {
+      const [active = '', silenced = ''] = together.split(' | ');
+      const stateOf = (list: string, state: string) =>
+        list.split(/, | & /).flatMap((one) => (one === '' ? [] : { labels: labelsOf(one, `${job}`), state }));
+      return [...stateOf(active, 'active'), ...stateOf(silenced, 'suppressed')];
+    });
+    await send(all.map(({ labels }) => ({ labels })));
+    const named = (labels: object, state: string): string =>
+      `${JSON.stringify(Object.entries(labels).sort())} ${state}`;
+    const expected = all.map(({ labels, state }) => named(labels, state)).sort();
+    await waitFor(async () =>
+      expect((await known()).map(({ labels, status }) => named(labels, status.state)).sort()).toEqual(expected),
+    );
+  });
+
+  /** As the rule has them, of one exporter of this job. */
+  function labelsOf(text: string, job: string): Record<string, string> {
+    const [name = '', ...given] = text.split(' ');
+    const rule = rules.find(({ alert }) => alert === `Beaconchain${name}`) ?? expect.fail(name);
+    const { severity = '', subject = '' } = rule.labels ?? {};
+    const own = { alertname: `Beaconchain${name}`, job, instance: 'exporter:1', severity, subject };
+    const labels: Record<string, string> = { ...own, ...Object.fromEntries(given.map((one) => one.split('='))) };
+    // A label that is empty is none.
+    return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
+  }
 });
 
 it('sends a second critical alert of a kind as soon as the first', () => {

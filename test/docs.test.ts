@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +6,9 @@ import { PROGRAM, parseCommand } from '../src/commands/flag-table.ts';
 import { control } from '../src/sandbox/control.ts';
 import { Sandbox } from '../src/sandbox/world.ts';
 import { ALL_FAMILIES } from './support/contract/metric-contract.ts';
+import { ask } from './support/network/ask.ts';
 import { NOW } from './support/time/timing.ts';
+import { serveStatus } from './support/web/status-server.ts';
 
 const DOCUMENTS = [
   'README.md',
@@ -17,6 +20,9 @@ const DOCUMENTS = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
+
+/** Files with commands in their comments. */
+const COMMENTED = ['config.example.yaml', 'Dockerfile', ...filesIn('deploy'), 'deploy/compose/demo.env'];
 
 /** A flag of other exporters that ours does without, and says so. */
 const REFUSED = 'web.max-requests';
@@ -130,6 +136,68 @@ describe('docs', () => {
       ([, name = '']) => name,
     );
     expect(named.filter((name) => !known.includes(name) && name !== REFUSED)).toEqual([]);
+  });
+
+  it.each(DOCUMENTS)('every shell block of %s is one that a shell understands', (file) => {
+    const blocks = read(file).blocks.filter(({ language }) => language === 'sh');
+    const { stderr } = spawnSync('bash', ['-n'], {
+      input: blocks.map(({ text }) => text).join('\n'),
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+  });
+
+  it('every npm script, file, service of Compose and object of Kubernetes that a command needs is there', () => {
+    const text = [...DOCUMENTS.filter((file) => file !== 'CHANGELOG.md'), ...COMMENTED]
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    const named = (pattern: RegExp): string[] => {
+      const all = [...text.matchAll(pattern)].map(([, name = '']) => name);
+      expect(all.length, String(pattern)).toBeGreaterThan(0);
+      return [...new Set(all)];
+    };
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(named(/\bnpm run ([\w:-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+    const files = [
+      ...named(/(?<![\w./-])(?:node |run |--config\.file=)((?:test|deploy|scripts)\/[\w/-]+(?:\.\w+)*)/g),
+      ...named(/`((?:\.ci|bench|deploy|docs|scripts|src|test)\/[\w./-]*)`/g),
+      ...named(/\/usr\/share\/beaconchain-exporter\/((?:alertmanager|grafana|prometheus)\/[\w./-]*\w)/g).map(
+        (path) => `deploy/${path}`,
+      ),
+    ];
+    expect(files.filter((path) => !existsSync(path))).toEqual([]);
+    const compose = readFileSync('deploy/compose/compose.yaml', 'utf8');
+    const services = named(/docker compose (?:--env-file \S+ )?(?:restart|stop|start|logs --follow|exec) (\w+)/g);
+    expect(services.filter((name) => !compose.includes(`\n  ${name}:`))).toEqual([]);
+    const manifests = filesIn('deploy/kubernetes').map((file) => readFileSync(file, 'utf8'));
+    const objects = named(/\b(?:deployment|service)\/([\w-]+)/g).filter((name) => name !== 'prometheus-k8s');
+    expect(objects.filter((name) => !manifests.some((one) => one.includes(`name: ${name}\n`)))).toEqual([]);
+  });
+
+  it('every variable of ours that a document names is read', () => {
+    const compose = readFileSync('deploy/compose/compose.yaml', 'utf8');
+    const variables = [
+      'BEACONCHAIN_API_KEY',
+      'BEACONCHAIN_API_KEY_FILE',
+      ...PROGRAM.flags.map(({ name }) => `BEACONCHAIN_EXPORTER_${name.toUpperCase().replace(/[.-]/g, '_')}`),
+      ...[...compose.matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
+    ];
+    const unknown = [...DOCUMENTS, ...COMMENTED].flatMap((file) => {
+      const named = readFileSync(file, 'utf8').match(/\b(?:BEACONCHAIN|GRAFANA)_[A-Z_]*[A-Z]\b/g) ?? [];
+      return named.filter((name) => !variables.includes(name)).map((name) => `${file}: ${name}`);
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('every page of the exporter that a document names answers', async () => {
+    const { port } = await serveStatus();
+    const pages = DOCUMENTS.flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(
+        /http:\/\/localhost:10032(\/[\w./-]*\w\/?)?|`(\/(?:-\/(?:healthy|ready)|[a-z]+\/|metrics|[a-z]+\.json))`/g,
+      ),
+    ]).map(([, path, short]) => path ?? short ?? '/');
+    expect(new Set(pages).size).toBeGreaterThan(4);
+    for (const path of new Set(pages)) expect([path, (await ask(port, path)).status]).toEqual([path, 200]);
   });
 
   it('every log line that operations.md explains is written', () => {

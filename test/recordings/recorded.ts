@@ -11,52 +11,75 @@ import { Sandbox } from '../../src/sandbox/world.ts';
 export type Row = ReturnType<typeof statusRow>;
 type Paid = ReturnType<typeof paidTo>;
 
-interface Epochs {
-  readonly epoch: { readonly start: number; readonly end: number };
+interface Recorded<D> {
+  readonly what: string;
+  readonly date: string;
+  /** Requests of the month. */
+  readonly left: string;
+  readonly path: string;
+  readonly asked: object;
+  readonly answer: {
+    readonly data: D;
+    readonly range: { readonly epoch: { readonly start: number; readonly end: number } };
+  };
 }
 
-export interface Exchange<D = unknown> {
-  readonly what: string;
-  readonly request: { readonly method: string; readonly path: string; readonly body: { readonly validator?: object } };
-  readonly response: {
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: { readonly data: D; readonly range: Epochs };
-  };
+/** What all of them have. */
+const HEADERS = {
+  'content-type': 'application/json',
+  'ratelimit-bucket': 'default',
+  'ratelimit-limit': '1',
+  'ratelimit-remaining': '0',
+  'ratelimit-reset': '1',
+  'ratelimit-validapikey': 'true',
+  'ratelimit-window': 'second',
+  'x-beaconchain-version': '26.17.2',
+  'x-ratelimit-limit-second': '1',
+  ...perLongWindow('limit', '1000'),
+  'x-ratelimit-remaining-second': '0',
+};
+
+function perLongWindow(what: string, value: string): Record<string, string> {
+  return Object.fromEntries(
+    ['minute', 'hour', 'day', 'month'].map((window) => [`x-ratelimit-${what}-${window}`, value]),
+  );
 }
 
 export function fileOf<T>(name: string): T {
   return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'));
 }
 
-export const EXCHANGES = fileOf<readonly Exchange[]>('production.json');
+const ALL = fileOf<readonly Recorded<unknown>[]>('production.json').map((one) => ({
+  ...one,
+  headers: { ...HEADERS, date: one.date, ...perLongWindow('remaining', one.left) } as Record<string, string>,
+}));
+
+export type Exchange<D = unknown> = Recorded<D> & { readonly headers: Record<string, string> };
 
 function exchangesOf<D>(path: string): readonly Exchange<D>[] {
-  return EXCHANGES.filter(({ request }) => request.path === `/api/v2/ethereum/${path}`) as readonly Exchange<D>[];
+  return ALL.filter((one) => one.path === `/api/v2/ethereum/${path}`) as readonly Exchange<D>[];
 }
 
 export const OF_STATUS = exchangesOf<readonly Row[]>('validators');
 export const OF_BLOCKS = exchangesOf<Paid>('block/rewards');
-/** Those that the sandbox does not have, because the exporter does not ask for them. */
-export const OTHERS = EXCHANGES.filter((one) => ![...OF_STATUS, ...OF_BLOCKS].some((known) => known === one));
 
-export function timeOf({ response }: Exchange): number {
-  return Date.parse(response.headers['date'] ?? '');
+export function timeOf({ date }: Exchange): number {
+  return Date.parse(date);
 }
 
 /** What a world says to the recorded request that is as the recorded service was: the same account, validators and blocks. */
 export function saidByWorld(exchange: Exchange) {
-  const { request, response } = exchange;
+  const { path, asked, left } = exchange;
   const now = timeOf(exchange);
   const sandbox = new Sandbox({ key: 'the-key', plan: 'free_trial' });
-  spend(sandbox.account, 999 - Number(response.headers['x-ratelimit-remaining-month']), now - 2_000);
+  spend(sandbox.account, 999 - Number(left), now - 2_000);
   const { validators, payloads } = sandbox.chains.mainnet;
-  const rows = OF_STATUS.find((one) => one === exchange)?.response.body.data ?? [];
+  const rows = OF_STATUS.find((one) => one === exchange)?.answer.data ?? [];
   validators.push(...rows.map(validatorOf));
-  const paid = OF_BLOCKS.find((one) => one === exchange)?.response.body.data;
+  const paid = OF_BLOCKS.find((one) => one === exchange)?.answer.data;
   if (paid) payloads.push(payloadOf(paid));
   const headers = { authorization: 'Bearer the-key', 'content-type': 'application/json' };
-  return answer(sandbox, { ...request, headers, body: JSON.stringify(request.body) }, now);
+  return answer(sandbox, { method: 'POST', path, headers, body: JSON.stringify(asked) }, now);
 }
 
 /** Without what follows from its life and the time. A slashed validator leaves five epochs later, or when its turn comes. */

@@ -17,7 +17,7 @@ const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 const REPORTED_AFTER_MS = 12_000;
 /** From our sending a request to the moment whose state the answer shows, at most. */
 const MAX_WAY_MS = 400;
-const RUNS = 6;
+const RUNS = 4;
 
 /** Follows a simulated chain from a random moment on. Returns how long after its slot each slashing is counted. */
 async function delaysOf(run: number, intervalMs: number, keptMs: number): Promise<number[]> {
@@ -63,7 +63,7 @@ it.for<[string, number, number, number, number]>([
   delays.sort((a, b) => a - b);
   const [middle = 0, last = 0] = [delays[delays.length >> 1], delays.at(-1)];
   await annotate(`${delays.length} slashings, median ${middle / 1000} s, worst ${last / 1000} s`);
-  expect(delays.length).toBeGreaterThanOrEqual(100);
+  expect(delays.length).toBeGreaterThanOrEqual(70);
   expect(last).toBeLessThanOrEqual(worst);
   expect(middle).toBeLessThanOrEqual(median);
 });

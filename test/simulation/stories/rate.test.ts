@@ -6,7 +6,6 @@ const SLOW = [20, 300] as const;
 
 it.each([
   { plan: 'hobbyist', machines: 360, isStretched: false },
-  { plan: 'hobbyist', machines: 480, isStretched: true },
   { plan: 'business', machines: 1_000, isStretched: true },
 ] as const)(
   'fleet: at the limit of a plan, $machines machines on $plan: sweeps keep the reported interval, and a stretched fleet uses the allowed rate',

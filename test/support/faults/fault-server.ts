@@ -9,8 +9,6 @@ import { refusalOf } from '../answers/known-request.ts';
 export interface Fault {
   /** Connections are refused. */
   readonly refuses?: true;
-  /** Takes over a connection before a byte is read. */
-  connection?(socket: Socket): void;
   readonly request?: Respond;
   /** The certificate that the service presents, if it speaks TLS. */
   readonly credentials?: SecureContextOptions;
@@ -78,8 +76,7 @@ export class FaultServer {
     this.#listener = createServer((socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
-      if (this.#fault?.connection) this.#fault.connection(socket);
-      else (this.#tls ?? this.#http).emit('connection', socket);
+      (this.#tls ?? this.#http).emit('connection', socket);
     });
   }
 

@@ -1,13 +1,16 @@
 import type { SecureContextOptions } from 'node:tls';
 import { expect, onTestFinished } from 'vitest';
+import type { Exporter } from '../../../src/exporter/exporter.ts';
 import { NO_DOCUMENTS } from '../../../src/exporter/state.ts';
+import { ConfigFile } from '../../../src/sources/registry.ts';
 import type { StateStore } from '../../../src/toolkit/state/store.ts';
+import { type RunningServer, startServer } from '../../../src/toolkit/web/server.ts';
 import { steppedBack } from '../exposition/exposition-text.ts';
 import { Metrics } from '../exposition/scraped-metrics.ts';
 import { leaksOf } from '../log/key-forms.ts';
 import { logLines } from '../log/log-lines.ts';
 import { type Asked, ask } from '../network/ask.ts';
-import { type ServedExporter, startServedExporter } from '../programs/served-exporter.ts';
+import { startInProcess } from '../programs/served-exporter.ts';
 import { MINUTE, NOW } from '../time/timing.ts';
 import { TRACKED, workDone } from '../time/under-way.ts';
 import { VirtualClock } from '../time/virtual-clock.ts';
@@ -47,7 +50,8 @@ export class FaultWorld {
   readonly #log: ReturnType<typeof logLines>['log'];
   /** The last version of each document that the exporter saved or tried to save. */
   readonly #saved = new Map<string, string>();
-  #exporter: ServedExporter | undefined;
+  #exporter: Exporter | undefined;
+  #server: RunningServer | undefined;
   #before = '';
 
   private constructor({ credentials }: FaultWorldOptions) {
@@ -78,20 +82,21 @@ export class FaultWorld {
     const { timeoutMs = 5_000, credentials, documents = NO_DOCUMENTS } = options;
     const url = `${credentials ? 'https' : 'http'}://127.0.0.1:${this.service.port}`;
     const interval = `${INTERVAL / MINUTE}m`;
-    this.#exporter = await startServedExporter({
-      file: {
-        api: { base_url: url, timeout: `${timeoutMs}ms` },
-        chains: { mainnet: { v1_base_url: url } },
-        machines: { interval, stale_after: `${STALE_AFTER / MINUTE}m` },
-        daily_returns: { interval },
-        slashings: { interval },
-        sync_committee: { interval },
-      },
-      key: KEY,
+    const config = ConfigFile.parse({
+      api: { base_url: url, timeout: `${timeoutMs}ms` },
+      chains: { mainnet: { v1_base_url: url } },
+      machines: { interval, stale_after: `${STALE_AFTER / MINUTE}m` },
+      daily_returns: { interval },
+      slashings: { interval },
+      sync_committee: { interval },
+    });
+    this.#exporter = await startInProcess({
+      settings: { config, key: KEY },
       clock: this.clock,
       outside: TRACKED,
       log: this.#log,
       documents: {
+        ...NO_DOCUMENTS,
         load: (name, schema) => documents.load(name, schema),
         save: (name, value) => {
           this.#saved.set(name, JSON.stringify(value));
@@ -99,16 +104,17 @@ export class FaultWorld {
         },
       },
     });
+    this.#server = await startServer({ host: '127.0.0.1', port: 0, telemetryPath: '/metrics' }, this.#exporter);
   }
 
   async #stop(): Promise<void> {
-    await this.#exporter?.close();
-    await this.#exporter?.exporter.stop();
+    await this.#server?.close();
+    await this.#exporter?.stop();
     await this.service.close();
   }
 
   ask(path: string): Promise<Asked> {
-    return ask(this.#exporter?.port ?? 0, path);
+    return ask(this.#server?.port ?? 0, path);
   }
 
   /** The places where the key shows: logs at debug level, pages, saved documents. */

@@ -26,11 +26,7 @@ export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** Settings other than the targets. */
 export interface PrometheusOptions {
-  /** Sections of the config file: `rule_files`, `alerting`. */
-  readonly sections?: object;
   readonly scrapeInterval?: string;
-  /** Default: that of the scrapes. */
-  readonly evaluationInterval?: string;
   /** OpenMetrics with timestamps, as if it had been scraped before. */
   readonly history?: string;
   /** Fields of each scrape config: `scheme`, `basic_auth`. */
@@ -48,14 +44,9 @@ export async function startPrometheus(ports: Readonly<Record<string, number>>, o
     outputOf(PROMTOOL, ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', past, join(folder, 'data')]);
   }
   const file = join(folder, 'prometheus.json');
-  const { sections, scrapeInterval = '500ms', evaluationInterval = scrapeInterval, scraping } = options;
+  const { scrapeInterval = '500ms', scraping } = options;
   const config = {
-    global: {
-      scrape_interval: scrapeInterval,
-      scrape_timeout: scrapeInterval,
-      evaluation_interval: evaluationInterval,
-    },
-    ...sections,
+    global: { scrape_interval: scrapeInterval, scrape_timeout: scrapeInterval },
     scrape_configs: Object.entries(ports).map(([job, port]) => ({
       job_name: job,
       ...scraping,

@@ -22,8 +22,6 @@ export const ALERTMANAGER = tool('prometheus-alertmanager', 'prometheus-alertman
 export const AMTOOL = tool('amtool', 'prometheus-alertmanager');
 export const DPKG_DEB = tool('dpkg-deb', 'dpkg');
 export const STRIP = tool(`${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu-strip`, 'binutils');
-export const CURL = tool('curl', 'curl');
-export const JQ = tool('jq', 'jq');
 export const JSONNET = tool('jsonnet', 'jsonnet');
 export const KUBECTL = tool('kubectl', 'kubectl', { probe: ['kustomize', '--help'] });
 export const SYSTEMD_ANALYZE = tool('systemd-analyze', 'systemd');
