@@ -4,7 +4,7 @@ import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
-import { failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
+import { failing, type SentRequest } from '../../support/answers/fake-api.ts';
 import {
   CURRENT,
   changesAt,
@@ -119,17 +119,15 @@ describe('the sync committees of watched validators', () => {
     expect(state).toEqual(known);
   });
 
-  it.each([
-    ['an empty list', membersAnswer(CURRENT, undefined)],
-    ['a committee without seats', membersAnswer(CURRENT, [])],
-    ['null for its seats', membersAnswer(CURRENT, null)],
-    ['another period', membersAnswer(CURRENT - 1, committeeOf([7]))],
-  ])('%s means that they are not known: asked again an hour later', async (_, body) => {
-    const api = serviceOf({ sync_committee_members: () => body });
-    const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
-    expect(failure).toBeUndefined();
-    expect(shown(state)).toEqual({ current: undefined, next: undefined });
-    expect(dueAfter(entry)).toBe(NOW + HOUR);
+  it('an empty list, no seats or another period mean that they are not known: asked again an hour later', async () => {
+    const [none, empty, other] = [undefined, [], null].map((seats) => membersAnswer(CURRENT, seats));
+    for (const body of [none, empty, other, membersAnswer(CURRENT - 1, committeeOf([7]))]) {
+      const api = serviceOf({ sync_committee_members: () => body });
+      const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+      expect(failure).toBeUndefined();
+      expect(shown(state)).toEqual({ current: undefined, next: undefined });
+      expect(dueAfter(entry)).toBe(NOW + HOUR);
+    }
   });
 
   it('a list with a seat that cannot be read is none: the positions could be wrong', async () => {
@@ -137,19 +135,6 @@ describe('the sync committees of watched validators', () => {
     const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(state.committees).toEqual([]);
-  });
-
-  it('a failure of the next one keeps the current one, and no other read waits for it', async () => {
-    const api = serviceOf({
-      sync_committee_members: (request) => {
-        if (request.path.endsWith('next')) throw failed(request, 'server_error');
-        return membersAnswer(CURRENT, [7]);
-      },
-    });
-    const { value: state, failure } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
-    expect(failure).toMatchObject({ endpoint: 'sync_committee_members' });
-    expect(shown(state)).toEqual({ current: ['7'], next: undefined });
-    expect(state.duties).toHaveLength(1);
   });
 
   it('two refusals turn them off for a day; what is known stays', async () => {
