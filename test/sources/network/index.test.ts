@@ -108,7 +108,6 @@ describe('the network', () => {
   it.each([
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
-    ['without anything to read', { ...NETWORK_PERFORMANCE, data: { beaconscore: 'high' } }],
   ])(
     'an answer %s is invalid, the values from before stay, and the queues are read all the same',
     async (_, answer) => {
@@ -120,11 +119,6 @@ describe('the network', () => {
       expect(value.performance).toEqual(before.value.performance);
     },
   );
-
-  it('an answer about no queue that can be read fails', async () => {
-    const { failure } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue: 1, exit_queue: [] } }) }));
-    expect(failure).toMatchObject({ endpoint: 'queues', reason: 'invalid_body' });
-  });
 
   it.each([
     ['network', 'network_performance', 'queues'],
