@@ -122,17 +122,6 @@ describe('api/client', () => {
     expect(api.records('epoch_slots', record, [])).toEqual([]);
     expect(log).toEqual(['invalid epoch_slots 2']);
   });
-
-  it('fails on a list none of whose records can be read and is plausible, but for one list of several', () => {
-    const { api, log } = apiHarness(transport.send);
-    const record = z.object({ slot: z.number() });
-    expect(() => api.records('epoch_slots', record, [{ slot: 'x' }, 7])).toThrow(
-      'epoch_slots: invalid_body (none of the records can be read)',
-    );
-    expect(() => api.records('epoch_slots', record, [{ slot: 1 }], () => false)).toThrow('none of the records');
-    expect(api.recordsInPart('epoch_slots', record, [{}])).toMatchObject({ records: [], count: 1, unreadable: 1 });
-    expect(log).toEqual(['invalid epoch_slots 2', 'invalid epoch_slots 1', 'invalid epoch_slots 1']);
-  });
 });
 
 describe('api/client: answers', () => {

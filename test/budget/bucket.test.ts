@@ -43,16 +43,6 @@ it('never allows more than the second does, however soon the month ends', () => 
 });
 
 describe('filler', () => {
-  it.each([1, 2, 5])('of a plan of %i a second neither limits nor stops: month limit and remaining repeat it', (n) => {
-    const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
-    for (const name of ['hour', 'month'] as const) {
-      expect(bucket.limits[name]).toBeUndefined();
-      expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
-    }
-    expect(opensAt(bucket, OCTOBER)).toBe(0);
-    expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
-  });
-
   it('are minute and day whatever they say, and an hour that repeats the month', () => {
     const bucket = told(EMPTY_BUCKET, {
       ...trial(972),

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { requestTo } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
-import { attempt } from '../../src/sources/answers.ts';
 import type { ReadContext } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { failing, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
@@ -66,29 +65,6 @@ it.each([
   const first = await round(source, NO_API, undefined, { now: NOW, tried: new Set() });
   await round(source, NO_API, first.entry, { now: NOW + 4 * HOUR, tried: new Set(), ...since });
   expect(seen).toEqual([undefined, expected]);
-});
-
-it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
-  const asked = async (value: number, context: ReadContext) => {
-    const { api, signal } = context;
-    const answer = await attempt(context, () =>
-      api.request(requestTo('network_performance', { chain: 'mainnet' }), signal),
-    );
-    return { value, ...(answer instanceof Error && { failure: answer }) };
-  };
-  const source = fakeSource({
-    reads: [
-      { name: 'duties', endpoints: ['network_performance'], everyMs: 24 * HOUR, run: asked },
-      { name: 'failing', everyMs: 24 * HOUR, run: (value) => ({ value, failure: FAILURE }) },
-    ],
-  });
-  const api = fakeApi(failing('forbidden'));
-  const first = await round(source, api, undefined, { now: NOW });
-  const second = await round(source, api, first.entry, { now: NOW + 11 * MINUTE });
-  expect([first.ran, second.ran]).toEqual([['duties', 'failing'], ['duties']]);
-  expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
-  expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
-  expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
 });
 
 describe('notes how old the data of the answers are', () => {

@@ -148,20 +148,6 @@ describe('sources/machines machine-names', () => {
     expect([account.held, account.asked, value.dropped]).toEqual([['a'], ['c'], 2]);
   });
 
-  it.each(['forbidden', 'not_found'] as const)(
-    'refused with %s fail once, and are off for a day once that is confirmed',
-    async (reason) => {
-      const account = new Account();
-      account.failures.set('', reason);
-      const failures: unknown[] = [];
-      for (const at of [0, MINUTE, 10 * MINUTE, DAY + 10 * MINUTE - 1, DAY + 10 * MINUTE])
-        failures.push((await account.poll(NOW + at)).failure);
-      expect(failures).toEqual([expect.objectContaining({ reason }), ...Array(4).fill(undefined)]);
-      expect(account.lists).toEqual([NOW, NOW + 10 * MINUTE, NOW + DAY + 10 * MINUTE]);
-      expect(account.events).toMatchObject([{ type: 'part_refused', part: 'machine_names' }]);
-    },
-  );
-
   it('fail no sweep if they cannot be read, and are requested again within the hour', async () => {
     const account = new Account('none');
     const { failure, entry } = await account.poll(NOW);

@@ -86,20 +86,6 @@ describe('sources/slashings', () => {
       await follower.poll(20 * EPOCH_MS, scarce);
       expect(follower.due(scarce)).toBe(follower.now);
     });
-
-    it('an interval after a failure, however much is left to read', async () => {
-      follower.chain.grow(E + 20, F + 20);
-      follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
-      await follower.poll();
-      expect(follower.state.scannedEpoch).toBe(F + 2);
-      expect(follower.due()).toBe(follower.now + MINUTE);
-    });
-
-    it('at once when the last head pass is in the future, because the clock was set back', async () => {
-      follower.now -= HOUR;
-      expect(follower.due()).toBeLessThanOrEqual(follower.now);
-      expect(await follower.poll(0)).toEqual(['latest', 'finalized']);
-    });
   });
 
   it.each([
