@@ -348,6 +348,18 @@ describe('a value', () => {
     expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
   });
 
+  it('that was never saved leaves no events behind when the state is read again', async () => {
+    const found: unknown[] = [];
+    const source = eventful();
+    const disk = fullDisk();
+    const { clock, scheduler } = schedule([source], { store: disk.store, onEvent: (_, event) => found.push(event) });
+    await clock.advance(SECOND);
+    disk.isFull = false;
+    scheduler.show(source);
+    await clock.advance(MINUTE);
+    expect(found).toEqual([{ type: 'epochs_skipped', epochs: 1 }]);
+  });
+
   it('is never replaced by an older one, however long a save takes', async () => {
     const clock = new VirtualClock(NOW);
     let saves = 0;

@@ -67,6 +67,11 @@ describe('sources/machines/fleet', () => {
     expect(machine?.system?.timestamp).toBe(SECONDS - 360);
   });
 
+  it('keeps out machines that are not admitted, known or not', async () => {
+    const options = machinesOptions({ exclude: ['out'] });
+    expect(namesOf(await withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
+  });
+
   it('lets go of machines that were not seen for forget_after', async () => {
     const keptAt = async (now: number, held = now): Promise<string[]> =>
       namesOf(await withRecords(machinesOptions(), known('a'), [], timing({ now, held })));

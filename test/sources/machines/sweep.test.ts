@@ -70,6 +70,20 @@ describe('sources/machines/sweep', () => {
     });
   });
 
+  it('asks for the page after one whose only list of records cannot be read, and fails if there is none', async () => {
+    const odd = { system_metrics: { a: 1 }, validator_metrics: [], node_metrics: [] };
+    const pages = (cursor: string | null) => {
+      const api = fakeApi(() =>
+        api.requests.length === 1
+          ? { data: odd, paging: { next_cursor: cursor } }
+          : machinesPage({ node: [nodeRecord()] }),
+      );
+      return poll(api);
+    };
+    expect(await pages('more')).toMatchObject({ failure: undefined, value: { machines: [{ name: 'node-a' }] } });
+    expect(await pages(null)).toMatchObject({ failure: { reason: 'invalid_body' }, value: { machines: [] } });
+  });
+
   it('keeps a page whose cursor cannot be read, and fails', async () => {
     const page = { ...(machinesPage({ system: [systemRecord()] }) as object), paging: { next_cursor: 7 } };
     const { failure, value } = await poll(answering(page));
@@ -194,6 +208,21 @@ describe('sources/machines/sweep', () => {
     expect(value.machines.map(({ name }) => name)).toEqual(['node-a']);
     // The next sweep reaches back to the last complete one.
     expect(value.beganAt).toBe(EMPTY.beganAt);
+  });
+
+  it('says once that several hosts report under one name', async () => {
+    let state = EMPTY;
+    const said: unknown[] = [];
+    for (let now = NOW, i = 0; i < 9; i += 1, now += MINUTE) {
+      const boot = { misc_node_boot_ts_seconds: SECONDS - 9_000 - (i % 2) * 9_000 };
+      const page = machinesPage({ system: [systemRecord({ timestamp: now, ...boot })] });
+      const { value, events } = await poll(answering(page), state, now);
+      state = value;
+      said.push(...events);
+    }
+    expect(said).toEqual([
+      { type: 'name_shared', reason: 'name_shared', machines: ['node-a'], why: ['boot times alternate'] },
+    ]);
   });
 
   it('is not a result when it is aborted', async () => {

@@ -103,20 +103,6 @@ describe('sources/slashings patience', () => {
       expect(counts()).toMatchObject({ skipped: 1, scanned: F + 2 });
     });
 
-    it('does not count a wait for the names of slashed proposers as a part of that hour', async () => {
-      follower = await following({ readsProposerNames: true });
-      follower.chain.advance(2);
-      follower.chain.slashProposers(BAD * 32, [7]);
-      failing(`names/${BAD * 32}`, 'server_error');
-      await pass(HOUR - MINUTE);
-      failing(`${BAD}`, 'bad_request');
-      await pass(10 * MINUTE);
-      follower.fault = () => undefined;
-      await follower.poll();
-      expect(counts()).toMatchObject({ proposed: 96, skipped: 0, scanned: F + 2 });
-      expect(follower.sightings).toMatchObject([{ validators: [7] }]);
-    });
-
     it.each<[FailureReason, what: string]>([
       ['network', `${BAD}`],
       ['server_error', 'everything'],

@@ -159,6 +159,20 @@ describe('the status of watched validators', () => {
     }
   });
 
+  it('is reported with its second answer, also while another chunk fails', async () => {
+    const answer = (epoch: number, online: boolean) => (request: SentRequest) => {
+      if (!online && identifiersOf(request).includes(11)) throw failed(request, 'server_error');
+      return rows({ 3: { online } }, epoch)(request);
+    };
+    let { entry } = await poll(serviceOf({ validators: answer(444_375, true) }), undefined, OPTIONS, NOW - 2 * EPOCH);
+    for (const epoch of [444_376, 444_377]) {
+      const now = NOW + (epoch - 444_377) * EPOCH;
+      ({ entry } = await next(serviceOf({ validators: answer(epoch, false) }), entry, OPTIONS, now));
+    }
+    expect(byStatus(entry.value)).toEqual({ active_ongoing: 12 });
+    expect(pageOf(entry.value).notices?.map(({ alert }) => alert)).toEqual(['BeaconchainValidatorOffline']);
+  });
+
   describe.each<[string, (request: SentRequest) => unknown]>([
     ['404', failing('not_found')],
     ['200 without rows', () => validatorsAnswer(444_378, [])],
