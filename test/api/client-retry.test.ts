@@ -69,9 +69,8 @@ describe('api/client: retries', () => {
   });
 
   it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
-    const { ask, clock, sentAt, opensAt } = scripted([
-      { status: 429, headers: { 'ratelimit-reset': '36644', 'retry-after': '36644' } },
-    ]);
+    const headers = { 'ratelimit-reset': '36644', 'retry-after': '36644' };
+    const { ask, clock, sentAt, opensAt } = scripted([{ status: 429, headers }]);
     const failure = failureOf(ask());
     await clock.advance(MINUTE);
     expect(await failure).toMatchObject({

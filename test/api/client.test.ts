@@ -17,6 +17,13 @@ interface MockAnswer {
   readonly body?: string;
 }
 
+const HEADERS = {
+  accept: 'application/json',
+  'accept-encoding': 'gzip',
+  connection: 'keep-alive',
+  'user-agent': 'beaconchain-exporter/1.2.3',
+};
+
 /** All requests of a test on the wire that had a mock, in order. */
 const seen: unknown[] = [];
 const unexpected: string[] = [];
@@ -65,23 +72,10 @@ describe('api/client', () => {
     answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
     const { api, log } = apiHarness(transport.send);
     expect(await api.request(V2_REQUEST, noSignal())).toEqual({ data: { system_metrics: [1] } });
-    expect(seen).toEqual([
-      {
-        method: 'POST',
-        url: V2_URL,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': 'gzip',
-          authorization: `Bearer ${KEY}`,
-          connection: 'keep-alive',
-          'content-length': String(Buffer.byteLength(JSON.stringify(V2_REQUEST.body))),
-          'content-type': 'application/json',
-          host: 'api.test',
-          'user-agent': 'beaconchain-exporter/1.2.3',
-        },
-        body: JSON.stringify(V2_REQUEST.body),
-      },
-    ]);
+    const body = JSON.stringify(V2_REQUEST.body);
+    const ofBody = { 'content-length': String(Buffer.byteLength(body)), 'content-type': 'application/json' };
+    const headers = { ...HEADERS, ...ofBody, authorization: `Bearer ${KEY}`, host: 'api.test' };
+    expect(seen).toEqual([{ method: 'POST', url: V2_URL, headers, body }]);
     expect(log).toEqual(['requested machine_metrics', 'took machine_metrics 0']);
   });
 
@@ -89,21 +83,8 @@ describe('api/client', () => {
     answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
     const { api } = apiHarness(transport.send);
     expect(await api.request(V1_REQUEST, noSignal())).toEqual({ status: 'OK', data: [] });
-    expect(seen).toEqual([
-      {
-        method: 'GET',
-        url: V1_URL,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': 'gzip',
-          apikey: KEY,
-          connection: 'keep-alive',
-          host: 'hoodi.test',
-          'user-agent': 'beaconchain-exporter/1.2.3',
-        },
-        body: '',
-      },
-    ]);
+    const headers = { ...HEADERS, apikey: KEY, host: 'hoodi.test' };
+    expect(seen).toEqual([{ method: 'GET', url: V1_URL, headers, body: '' }]);
   });
 
   it('passes the status and the headers to the budget, under the route of the request', async () => {
@@ -141,17 +122,6 @@ describe('api/client', () => {
     expect(api.records('epoch_slots', record, [])).toEqual([]);
     expect(log).toEqual(['invalid epoch_slots 2']);
   });
-
-  it('fails on a list none of whose records can be read and is plausible, but for one list of several', () => {
-    const { api, log } = apiHarness(transport.send);
-    const record = z.object({ slot: z.number() });
-    expect(() => api.records('epoch_slots', record, [{ slot: 'x' }, 7])).toThrow(
-      'epoch_slots: invalid_body (none of the records can be read)',
-    );
-    expect(() => api.records('epoch_slots', record, [{ slot: 1 }], () => false)).toThrow('none of the records');
-    expect(api.recordsInPart('epoch_slots', record, [{}])).toMatchObject({ records: [], count: 1, unreadable: 1 });
-    expect(log).toEqual(['invalid epoch_slots 2', 'invalid epoch_slots 1', 'invalid epoch_slots 1']);
-  });
 });
 
 describe('api/client: answers', () => {
@@ -175,15 +145,10 @@ describe('api/client: answers', () => {
     ];
     for (const { body = '', headers } of own) {
       const { failure, log } = await failing({ status, body, headers: { location: V2_URL, ...headers } });
-      expect(failure).toMatchObject({
-        endpoint: 'machine_metrics',
-        reason,
-        message: `machine_metrics: ${reason} (status ${status})`,
-      });
-      expect(log.filter((line) => !line.startsWith('took'))).toEqual([
-        'requested machine_metrics',
-        `failed machine_metrics ${reason}`,
-      ]);
+      const message = `machine_metrics: ${reason} (status ${status})`;
+      expect(failure).toMatchObject({ endpoint: 'machine_metrics', reason, message });
+      const told = ['requested machine_metrics', `failed machine_metrics ${reason}`];
+      expect(log.filter((line) => !line.startsWith('took'))).toEqual(told);
     }
   });
 
@@ -200,12 +165,11 @@ describe('api/client: answers', () => {
       [502, { headers: { 'content-type': 'text/html' }, body: page }, 'text/html'],
       [400, { headers: { 'content-type': 'text/html' }, body: `{"error":"${'x'.repeat(20_000)}"}` }, 'text/html'],
     ])(
-      'a %i is unexpected_status, told with its type, and says nothing about the account',
+      'a %i is unexpected_status, told with its type, and says nothing of the account',
       async (status, answer, type) => {
         const { failure, opensAt, rateLimiter } = await failing({ status, ...answer });
-        expect(failure.message).toBe(
-          `machine_metrics: unexpected_status (status ${status}, ${type}, not from the service)`,
-        );
+        const said = `status ${status}, ${type}, not from the service`;
+        expect(failure.message).toBe(`machine_metrics: unexpected_status (${said})`);
         expect(rateLimiter.settleLedger().key.standing).toBe('unknown');
         expect(opensAt()).toBe(0);
       },

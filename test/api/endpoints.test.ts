@@ -13,30 +13,37 @@ type Form = { [E in Endpoint]: FormOf<E> }[Endpoint];
 const chain = 'mainnet';
 const METRICS = '/api/v2/machine-metrics';
 const ETHEREUM = '/api/v2/ethereum';
+const VALIDATORS = `${ETHEREUM}/validators`;
 const range = { start: 1, end: 2 };
+const [one, key] = [{ chain, identifiers: [5235] }, `0x${'ab'.repeat(48)}`] as const;
 const epoch = { chain, priority: 'head_pass' } as const;
+const [epochs, caughtUp] = [
+  { ...one, epoch: 490_000, priority: 'background' },
+  { ...one, epoch: 490_000, cursor: 'x', priority: 'catch_up' },
+] as const;
+/** Parts of bodies. */
+const TIMES = '"range":{"timestamp":{"start":1,"end":2}}';
+const DAY = '"chain":"mainnet","range":{"evaluation_window":"24h"}';
+const OWN = '"chain":"mainnet","validator":{"validator_identifiers":[5235]}';
+const V2_1 = 'application/vnd.beaconcha.in.v2.1+json';
+const [SPECIFIED, PUBLIC] = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
 /** The forms of docs/internals/api-facts.md: those of recordings, documents and other public clients. */
 const FORMS: readonly Form[] = [
-  ['machine_metrics', { range }, METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":10}'],
+  ['machine_metrics', { range }, METRICS, `{${TIMES},"page_size":10}`],
   [
     'machine_metrics',
     { range, names: ['a'], cursor: 'x' },
     METRICS,
-    '{"range":{"timestamp":{"start":1,"end":2}},"machines":["a"],"page_size":10,"cursor":"x"}',
+    `{${TIMES},"machines":["a"],"page_size":10,"cursor":"x"}`,
   ],
   ['machine_names', {}, `${METRICS}/machine-names`, '{}'],
+  ['daily_returns', { chain, path: SPECIFIED, range: { window: '24h' } }, SPECIFIED, `{${DAY},"page_size":10}`],
   [
     'daily_returns',
-    { chain, path: '/api/v2/ethereum/benchmark-store', range: { window: '24h' } },
-    `${ETHEREUM}/benchmark-store`,
-    '{"chain":"mainnet","range":{"evaluation_window":"24h"},"page_size":10}',
-  ],
-  [
-    'daily_returns',
-    { chain, path: '/api/v2/ethereum/eth-store', range, cursor: 'x' },
-    `${ETHEREUM}/eth-store`,
-    '{"chain":"mainnet","range":{"timestamp":{"start":1,"end":2}},"page_size":10,"cursor":"x"}',
+    { chain, path: PUBLIC, range, cursor: 'x' },
+    PUBLIC,
+    `{"chain":"mainnet",${TIMES},"page_size":10,"cursor":"x"}`,
   ],
   [
     'sync_committee',
@@ -44,55 +51,25 @@ const FORMS: readonly Form[] = [
     `${ETHEREUM}/sync-committee`,
     '{"sync_committee_period":{"view":"latest"},"chain":"mainnet"}',
   ],
-  [
-    'validators',
-    { chain, identifiers: [5235] },
-    `${ETHEREUM}/validators`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"page_size":10}',
-  ],
-  [
-    'validators',
-    { chain, identifiers: [5235, `0x${'ab'.repeat(48)}`] },
-    `${ETHEREUM}/validators`,
-    `{"chain":"mainnet","validator":{"validator_identifiers":[5235,"0x${'ab'.repeat(48)}"]},"page_size":10}`,
-  ],
+  ['validators', one, VALIDATORS, `{${OWN},"page_size":10}`],
+  ['validators', { chain, identifiers: [5235, key] }, VALIDATORS, `{${OWN.replace(']', `,"${key}"]`)},"page_size":10}`],
   [
     'validators_performance',
-    { chain, identifiers: [5235] },
-    `${ETHEREUM}/validators/performance-aggregate`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
+    one,
+    `${VALIDATORS}/performance-aggregate`,
+    `{${OWN},"range":{"evaluation_window":"24h"}}`,
   ],
-  [
-    'validators_rewards',
-    { chain, identifiers: [5235] },
-    `${ETHEREUM}/validators/rewards-aggregate`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"range":{"evaluation_window":"24h"}}',
-  ],
-  [
-    'block_rewards',
-    { chain, number: 22199466 },
-    `${ETHEREUM}/block/rewards`,
-    '{"chain":"mainnet","block":{"number":22199466}}',
-  ],
-  [
-    'validators_performance_list',
-    { chain, identifiers: [5235], epoch: 490_000, priority: 'background' },
-    `${ETHEREUM}/validators/performance-list`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"epoch":490000,"page_size":10}',
-  ],
+  ['validators_rewards', one, `${VALIDATORS}/rewards-aggregate`, `{${OWN},"range":{"evaluation_window":"24h"}}`],
+  ['block_rewards', { chain, number: 7 }, `${ETHEREUM}/block/rewards`, '{"chain":"mainnet","block":{"number":7}}'],
+  ['validators_performance_list', epochs, `${VALIDATORS}/performance-list`, `{${OWN},"epoch":490000,"page_size":10}`],
   [
     'validators_rewards_list',
-    { chain, identifiers: [5235], epoch: 490_000, cursor: 'x', priority: 'catch_up' },
-    `${ETHEREUM}/validators/rewards-list`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5235]},"epoch":490000,"page_size":10,"cursor":"x"}',
+    caughtUp,
+    `${VALIDATORS}/rewards-list`,
+    `{${OWN},"epoch":490000,"page_size":10,"cursor":"x"}`,
   ],
-  [
-    'network_performance',
-    { chain },
-    `${ETHEREUM}/performance-aggregate`,
-    '{"chain":"mainnet","range":{"evaluation_window":"24h"}}',
-  ],
-  ['queues', { chain }, `${ETHEREUM}/queues`, '{"chain":"mainnet"}', 'application/vnd.beaconcha.in.v2.1+json'],
+  ['network_performance', { chain }, `${ETHEREUM}/performance-aggregate`, `{${DAY}}`],
+  ['queues', { chain }, `${ETHEREUM}/queues`, '{"chain":"mainnet"}', V2_1],
   ['epoch_slots', { ...epoch, epoch: 'latest' }, '/api/v1/epoch/latest/slots'],
   ['epoch_slots', { ...epoch, epoch: 'finalized' }, '/api/v1/epoch/finalized/slots'],
   ['epoch_slots', { ...epoch, epoch: 7 }, '/api/v1/epoch/7/slots'],
@@ -141,44 +118,23 @@ it.for(FORMS)('asks %s in the documented form: %j %s %s', ([endpoint, query, pat
 });
 
 it.each([
-  ['identifiers beside the chain', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator_identifiers":[5]}'],
-  ['identifiers as text', `${ETHEREUM}/validators`, '{"chain":"mainnet","validator":{"validator_identifiers":["5"]}}'],
+  ['identifiers beside the chain', VALIDATORS, '{"chain":"mainnet","validator_identifiers":[5]}'],
+  ['identifiers as text', VALIDATORS, `{${OWN.replace('5235', '"5235"')}}`],
   ['no range', METRICS, '{"page_size":10}'],
-  ['a range that ends before it starts', METRICS, '{"range":{"timestamp":{"start":2,"end":1}},"page_size":10}'],
-  [
-    'two ranges',
-    `${ETHEREUM}/benchmark-store`,
-    '{"chain":"mainnet","range":{"evaluation_window":"7d","timestamp":{"start":0,"end":1}},"page_size":10}',
-  ],
+  ['a range that ends before it starts', METRICS, `{${TIMES.replace('"end":2', '"end":0')},"page_size":10}`],
+  ['two ranges', SPECIFIED, `{${DAY.replace('}', ',"timestamp":{"start":0,"end":1}}')},"page_size":10}`],
   ['an unknown chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"},"chain":"goerli"}'],
-  ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
-  ['a page that is too large', METRICS, '{"range":{"timestamp":{"start":1,"end":2}},"page_size":11}'],
-  ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
-  [
-    'a window that does not exist',
-    `${ETHEREUM}/performance-aggregate`,
-    '{"chain":"mainnet","range":{"evaluation_window":"1h"}}',
-  ],
-  ['identifiers of a network', `${ETHEREUM}/queues`, '{"chain":"mainnet","validator":{"validator_identifiers":[5]}}'],
-  [
-    'an epoch of rewards',
-    `${ETHEREUM}/validators/rewards-aggregate`,
-    '{"chain":"mainnet","validator":{"validator_identifiers":[5]},"epoch":490000}',
-  ],
   ['no chain', `${ETHEREUM}/sync-committee`, '{"sync_committee_period":{"view":"latest"}}'],
-])('the doubles refuse %s with the 400 of the service', (_, path, body) => {
-  expect(refusalOf({ path, body })?.status).toBe(400);
-});
-
-it.each([
-  [`${ETHEREUM}/queues`, 'application/vnd.beaconcha.in.v3+json', 400],
-  [`${ETHEREUM}/performance-aggregate`, 'application/vnd.beaconcha.in.v2.1+json', 400],
-  [`${ETHEREUM}/queues`, 'application/json', undefined],
-])('of %s the doubles answer the form %s with %s', (path, accept, status) => {
-  const body = path.endsWith('/queues')
-    ? '{"chain":"mainnet"}'
-    : '{"chain":"mainnet","range":{"evaluation_window":"24h"}}';
-  expect(refusalOf({ path, body, accept })?.status).toBe(status);
+  ['an unknown key', `${METRICS}/machine-names`, '{"page_size":10}'],
+  ['a page that is too large', METRICS, `{${TIMES},"page_size":11}`],
+  ['a range without its object', METRICS, '{"range":{"start":1,"end":2},"page_size":10}'],
+  ['a window that does not exist', `${ETHEREUM}/performance-aggregate`, `{${DAY.replace('24h', '1h')}}`],
+  ['identifiers of a network', `${ETHEREUM}/queues`, `{${OWN}}`],
+  ['an epoch of rewards', `${VALIDATORS}/rewards-aggregate`, `{${OWN},"epoch":490000}`],
+  ['another form of queues', `${ETHEREUM}/queues`, '{"chain":"mainnet"}', V2_1.replace('2.1', '3')],
+  ['a form that the network lacks', `${ETHEREUM}/performance-aggregate`, `{${DAY}}`, V2_1],
+])('the doubles refuse %s with the 400 of the service', (_, path, body, accept = 'application/json') => {
+  expect(refusalOf({ path, body, accept })?.status).toBe(400);
 });
 
 it('the head is as new as most rows of the latest epoch say: one wrong row of a later epoch hides no delay', () => {

@@ -101,13 +101,6 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
       return failure;
     }
 
-    it('is network where the password is wrong', async () => {
-      const proxy = await startForwardProxy(CREDENTIALS);
-      const failure = await failing(proxy, 'user:wrong');
-      expect(failure).toMatchObject({ reason: 'network' });
-      expect(failure.message).toBe('epoch_slots: network (the proxy responded with status 407)');
-    });
-
     it.each<[string, (proxy: ForwardProxy) => unknown, RegExp, Partial<TransportOptions>?]>([
       ['refuses connections', (proxy) => proxy.close(), /connection to the proxy: ECONNREFUSED/],
       [

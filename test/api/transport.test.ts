@@ -97,11 +97,6 @@ describe('api/transport', () => {
 });
 
 describe('api/transport: failures', () => {
-  it('is a timeout where the head does not come', async () => {
-    const failure = await failureOf(exchange(() => undefined, FAST));
-    expect(failure).toMatchObject({ endpoint: 'epoch_slots', reason: 'timeout' });
-  });
-
   it('is a timeout where the body trickles on, each byte in time', async () => {
     const trickle: RequestListener = (_, response) => {
       const timer = setInterval(() => response.write(' '), FAST / 5);

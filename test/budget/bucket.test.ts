@@ -37,27 +37,12 @@ const monthAt = (bucket: Bucket, now: number) => windowAt(held(bucket, now), 'mo
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
-it('has nothing from the future after the clock was set back: neither a window nor the first use', () => {
-  const back = held(told(EMPTY_BUCKET, trial(999), { at: NOVEMBER }), OCTOBER);
-  expect(monthAt(back, OCTOBER)).toMatchObject({ resetsAt: RENEWAL, end: NOVEMBER });
-});
-
 it('never allows more than the second does, however soon the month ends', () => {
   const bucket = told(EMPTY_BUCKET, headers([1, 50_000, 50_000]));
   expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
 });
 
 describe('filler', () => {
-  it.each([1, 2, 5])('of a plan of %i a second neither limits nor stops: month limit and remaining repeat it', (n) => {
-    const bucket = told(EMPTY_BUCKET, headers([n, n, n], [0, 0, 0]));
-    for (const name of ['hour', 'month'] as const) {
-      expect(bucket.limits[name]).toBeUndefined();
-      expect(windowAt(bucket, name, BUDGET_OPTIONS, OCTOBER)).toBeUndefined();
-    }
-    expect(opensAt(bucket, OCTOBER)).toBe(0);
-    expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(n * 0.9 * 86_400);
-  });
-
   it('are minute and day whatever they say, and an hour that repeats the month', () => {
     const bucket = told(EMPTY_BUCKET, {
       ...trial(972),
@@ -91,11 +76,7 @@ describe('month', () => {
   it('of a trial is assumed to renew at the month start, until an answer reports the remaining requests', () => {
     const first = OCTOBER + 19 * DAY;
     const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
-    expect(monthAt(bucket, NOVEMBER - 1)).toMatchObject({
-      left: 600,
-      resetsAt: RENEWAL,
-      end: first + 30 * DAY,
-    });
+    expect(monthAt(bucket, NOVEMBER - 1)).toMatchObject({ left: 600, resetsAt: RENEWAL, end: first + 30 * DAY });
     expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: NOVEMBER + 30 * DAY });
     const asked = told(bucket, trial(599), { at: NOVEMBER });
     expect(monthAt(asked, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
@@ -112,14 +93,6 @@ describe('month', () => {
     let bucket = told(EMPTY_BUCKET, trial(972));
     for (let i = 0; i < 2_000; i += 1) bucket = told(bucket, {}, { status: i % 2 ? 503 : 429 });
     expect(monthAt(bucket, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
-  });
-
-  it('divides the remaining requests by the days that they must last', () => {
-    const bucket = told(EMPTY_BUCKET, trial(999));
-    expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
-    expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER + 21 * DAY)).toBeCloseTo(899 / 10);
-    const late = told(EMPTY_BUCKET, trial(999), { at: OCTOBER + 19 * DAY });
-    expect(allowedPerDay(late, BUDGET_OPTIONS, OCTOBER + 19 * DAY)).toBeCloseTo(899 / 30);
   });
 
   it('keeps its share free for others, and opens again at the UTC month start', () => {
@@ -198,13 +171,6 @@ describe('a configured plan', () => {
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(449 / 31);
     }
   });
-
-  it('does not apply if the service grants less', () => {
-    const options: BudgetOptions = { utilization: 0.9, perSecond: 5, perMonth: 50_000 };
-    const bucket = told(EMPTY_BUCKET, trial(600), { options });
-    expect(bucket.month).toMatchObject({ limit: 1_000, remaining: 600 });
-    expect(allowedPerDay(bucket, options, OCTOBER)).toBeCloseTo(600 / 31);
-  });
 });
 
 it('plans a trial by the day of its first request, not of its first answer', () => {
@@ -220,8 +186,6 @@ it('distinguishes a wait after a 429 from one by our own count, and reports the 
   expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: 0, limit: 'month', left: 700 });
   const closed = { ...bucket, wait: { ...NO_WAIT, until: OCTOBER + HOUR } };
   expect(quotaOf(closed, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: OCTOBER + HOUR, limit: '429' });
-  expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER)).toMatchObject({
-    left: Infinity,
-    end: Infinity,
-  });
+  const { left, end } = quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER);
+  expect([left, end]).toEqual([Infinity, Infinity]);
 });

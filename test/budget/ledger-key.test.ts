@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
+import { EMPTY_BUCKET } from '../../src/budget/bucket.ts';
 import { emptyLedger, type Ledger, sent as sentOn, unanswered, withKey } from '../../src/budget/ledger.ts';
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { opensAt, type Told, told as toldOn } from './told.ts';
@@ -8,6 +8,11 @@ const LANE = 'epoch_slots https://v1';
 const OTHER = 'machine_metrics https://v2';
 const BUDGET_OPTIONS = { utilization: 1 };
 const VALID = { 'ratelimit-validapikey': 'true' };
+const MONTH = {
+  'x-ratelimit-limit-second': '1',
+  'x-ratelimit-limit-month': '1000',
+  'x-ratelimit-remaining-month': '600',
+};
 const INVALID = { 'ratelimit-validapikey': 'false' };
 
 function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
@@ -44,6 +49,12 @@ describe('budget/ledger: the key', () => {
   it('learns no bucket and no limits from a 401, which has those of callers without a key', () => {
     const headers = { ...INVALID, 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' };
     expect({ ...told(known, 401, { headers }), key: known.key }).toEqual(known);
+    // Nor is the request charged, which would lower the count of other users; as one of a revoked key is not.
+    const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...MONTH } });
+    for (const answer of [{ status: 401 }, { status: 429, revoked: true }]) {
+      const { buckets } = told(sent(valid, NOW + 1), answer.status, { ...answer, at: NOW + 2 });
+      expect(Object.values(buckets)[0]?.month).toEqual(Object.values(valid.buckets)[0]?.month);
+    }
   });
 
   it('stays refused after a failure of the server, which says nothing about the key', () => {
@@ -77,26 +88,6 @@ describe('budget/ledger: the key', () => {
   });
 });
 
-describe('budget/ledger: a request that is refused with its key', () => {
-  const month = {
-    'x-ratelimit-limit-second': '1',
-    'x-ratelimit-limit-month': '1000',
-    'x-ratelimit-remaining-month': '600',
-  };
-
-  it('is not charged, which would lower the count of other users', () => {
-    const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...month } });
-    for (const [status, isRevoked] of [
-      [401, false],
-      [429, true],
-    ] as const) {
-      const after = told(sent(valid, NOW + 1), status, { at: NOW + 2, revoked: isRevoked });
-      const [bucket] = Object.values(valid.buckets);
-      expect(Object.values(after.buckets)[0]?.month, String(status)).toEqual(bucket?.month);
-    }
-  });
-});
-
 describe('budget/ledger: revoked', () => {
   it('never opens on its own, whatever the headers say of a reset', () => {
     const ledger = told(emptyLedger(), 429, { revoked: true, headers: { 'retry-after': '36644', ...VALID } });
@@ -109,11 +100,6 @@ describe('budget/ledger: revoked', () => {
     const asked = sent(mayProbe, NOW + 5);
     expect(asked.key).toMatchObject({ standing: 'revoked', since: NOW + 5, mayProbe: false });
     expect(opensAt(asked, LANE)).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it('makes a read due at once that asks, because the next one may be due an hour later', () => {
-    const [bucket] = Object.values(mayProbe.buckets);
-    expect(quotaOf(bucket ?? EMPTY_BUCKET, BUDGET_OPTIONS, NOW + 10 * MINUTE).askedAt).toBe(NOW + 10 * MINUTE);
   });
 
   it('ends with another key, as a refusal does', () => {

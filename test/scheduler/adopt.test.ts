@@ -49,18 +49,6 @@ describe('scheduler/scheduler: other sources', () => {
     expect(events).toEqual(['0 +1', '120 +100']);
   });
 
-  it('can change at any rate: polls keep their interval and their own entry, not the given one', async () => {
-    const { clock, source } = world();
-    const { scheduler, saved } = schedule([source(1)], { clock });
-    for (let i = 0; i < 1_200; i += 1) {
-      const next = source(1, { share: () => 1 + (i % 2) });
-      scheduler.adopt([next], new Map([['machines', emptyEntry(next)]]));
-      await clock.advance(SECOND / 2);
-    }
-    expect(saved).toHaveLength(10);
-    expect(saved.at(-1)?.[1]).toMatchObject({ value: 10 });
-  });
-
   it('begin anew, also those whose poll is in progress, and those whose value is not saved yet', async () => {
     const { clock } = world();
     const refusal = { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW };

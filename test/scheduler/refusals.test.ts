@@ -135,14 +135,20 @@ describe('the attempts at a read', () => {
     expect(refused.entry.refusals).toEqual({});
   });
 
-  it.each<FailureReason>(['server_error', 'timeout', 'network', 'rate_limited', 'unauthorized', 'invalid_body'])(
-    'that end with %s neither begin nor end a row',
-    async (reason) => {
+  it('neither begin nor end a row where they fail in a way that passes', async () => {
+    for (const reason of [
+      'server_error',
+      'timeout',
+      'network',
+      'rate_limited',
+      'unauthorized',
+      'invalid_body',
+    ] as const) {
       expect((await attempts(NAMES, [0, reason])).entry.refusals).toEqual({});
       const { events } = await attempts(NAMES, [0, 'forbidden'], [MINUTE, reason], [TEN, 'forbidden']);
       expect(events).toHaveLength(1);
-    },
-  );
+    }
+  });
 
   it('with more than 20 identifiers are not refused by 403, because the service may take fewer, but by 405', async () => {
     const of = (count: number) =>
@@ -176,11 +182,8 @@ describe('the attempts at a read', () => {
   it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
     expect(scheduleAt(source, entry, now).first.pace.requestsPerDay).toBe(0);
-    const { only } = entry.reads;
-    const stretched = {
-      ...entry,
-      reads: { only: { ...(only as Attempt), intervalMs: 20 * DAY, isStretched: true } },
-    } as const;
+    const only = { ...(entry.reads['only'] as Attempt), intervalMs: 20 * DAY, isStretched: true } as const;
+    const stretched = { ...entry, reads: { only } };
     expect(scheduleAt(source, stretched, now).first.nextAttemptAt).toBe(now + DAY);
   });
 });
@@ -226,10 +229,6 @@ describe('what v1 used to give', () => {
   it.each<[string, (minute: number) => Result]>([
     ['was never answered', () => 'not_found'],
     ['is found once in the hour', (minute) => (minute % 50 === 0 ? 'ok' : 'not_found')],
-    [
-      'answers otherwise once in the hour',
-      (minute) => (minute === 0 ? 'ok' : minute % 50 === 0 ? 'server_error' : 'not_found'),
-    ],
     ['is away', (minute) => (minute === 0 ? 'ok' : 'server_error')],
   ])('that %s has not', async (_, results) => {
     const { at, events } = await asked(results, 130);

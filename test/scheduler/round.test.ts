@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { requestTo } from '../../src/api/endpoints.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import type { Entry } from '../../src/scheduler/entry.ts';
-import { attempt } from '../../src/sources/answers.ts';
 import type { ReadContext } from '../../src/sources/read.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { failing, fakeApi, type SentRequest } from '../support/answers/fake-api.ts';
@@ -12,6 +11,7 @@ import { fakeSource } from '../support/runs/fake-source.ts';
 import { round } from '../support/runs/round.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
+const NO_API = fakeApi(() => ({}));
 const FAILURE = new RequestFailed('machine_metrics', 'bad_request', 'made up');
 
 it('repeats the reads that failed before it once when a sibling works again', async () => {
@@ -35,12 +35,7 @@ it('repeats the reads that failed before it once when a sibling works again', as
     [64, ['rare']],
   ] as const) {
     broken = failed;
-    const result = await round(
-      source,
-      fakeApi(() => ({})),
-      entry,
-      { now: NOW + minute * MINUTE },
-    );
+    const result = await round(source, NO_API, entry, { now: NOW + minute * MINUTE });
     ({ entry } = result);
     ran.push([...result.ran]);
   }
@@ -56,57 +51,20 @@ it('repeats the reads that failed before it once when a sibling works again', as
 });
 
 it.each([
-  ['a start', { startedAt: NOW + 3 * HOUR, tried: new Set<string>() }, { from: NOW, to: NOW + 3 * HOUR }],
+  ['a start', { startedAt: NOW + 3 * HOUR }, { from: NOW, to: NOW + 3 * HOUR }],
   [
-    'a start after a time in which it asked nothing',
-    { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR, tried: new Set<string>() },
+    'a start after it asked nothing',
+    { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR },
     { from: NOW + HOUR, to: NOW + 3 * HOUR },
   ],
   ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
-  [
-    'a reload or a takeover, by a process that ran all the time',
-    { startedAt: NOW - HOUR, tried: new Set<string>() },
-    undefined,
-  ],
+  ['a reload or a takeover, by a process that ran all the time', { startedAt: NOW - HOUR }, undefined],
 ])('tells when the program was stopped before %s', async (_, since, expected) => {
   const seen: ReadContext['stop'][] = [];
   const source = fakeSource({ run: (value, { stop }) => ({ value: value + seen.push(stop) }) });
-  const first = await round(
-    source,
-    fakeApi(() => ({})),
-    undefined,
-    { now: NOW, tried: new Set() },
-  );
-  await round(
-    source,
-    fakeApi(() => ({})),
-    first.entry,
-    { now: NOW + 4 * HOUR, ...since },
-  );
+  const first = await round(source, NO_API, undefined, { now: NOW, tried: new Set() });
+  await round(source, NO_API, first.entry, { now: NOW + 4 * HOUR, tried: new Set(), ...since });
   expect(seen).toEqual([undefined, expected]);
-});
-
-it('repeats none when the refusal of a sibling is confirmed, which is no success', async () => {
-  const asked = async (value: number, context: ReadContext) => {
-    const { api, signal } = context;
-    const answer = await attempt(context, () =>
-      api.request(requestTo('network_performance', { chain: 'mainnet' }), signal),
-    );
-    return { value, ...(answer instanceof Error && { failure: answer }) };
-  };
-  const source = fakeSource({
-    reads: [
-      { name: 'duties', endpoints: ['network_performance'], everyMs: 24 * HOUR, run: asked },
-      { name: 'failing', everyMs: 24 * HOUR, run: (value) => ({ value, failure: FAILURE }) },
-    ],
-  });
-  const api = fakeApi(failing('forbidden'));
-  const first = await round(source, api, undefined, { now: NOW });
-  const second = await round(source, api, first.entry, { now: NOW + 11 * MINUTE });
-  expect([first.ran, second.ran]).toEqual([['duties', 'failing'], ['duties']]);
-  expect(second.entry.reads['duties']).toMatchObject({ failuresInARow: 0 });
-  expect(second.entry.reads['duties']).not.toHaveProperty('lastSuccessAt');
-  expect(second.entry.reads['failing']).not.toHaveProperty('isDueNow');
 });
 
 describe('notes how old the data of the answers are', () => {
@@ -130,6 +88,7 @@ describe('notes how old the data of the answers are', () => {
   const head = fakeSource({ endpoints: ['epoch_slots'], run: latestOf });
   const status = fakeSource({ endpoints: ['validators'], everyMs: 2 * HOUR, run: statusOf });
   const ended = (epoch: number) => () => ({ ...NETWORK_PERFORMANCE, range: { epoch } });
+  const statusAt = (epoch: number) => fakeApi(() => validatorsAnswer(epoch, []));
   const rowsOf = (...epochs: number[]) => ({ status: 'OK', data: epochs.map((epoch) => ({ epoch })) });
 
   async function behind(source: Source, answer: (request: SentRequest) => unknown, now: number, more = {}) {
@@ -177,13 +136,7 @@ describe('notes how old the data of the answers are', () => {
   });
 
   it('by the newest data, however old the last answer is; an answer from ahead of our clock is none', async () => {
-    const at = (epoch: number, now: number, before?: Entry) =>
-      round(
-        status,
-        fakeApi(() => validatorsAnswer(epoch, [])),
-        before,
-        { now },
-      );
+    const at = (epoch: number, now: number, before?: Entry) => round(status, statusAt(epoch), before, { now });
     const ahead = await at(E + 5, endOf(E));
     expect(ahead.entry.reads['only']?.behindMs).toBeUndefined();
     const first = await at(E, endOf(E) + 2 * HOUR, ahead.entry);
@@ -194,31 +147,17 @@ describe('notes how old the data of the answers are', () => {
 
   it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {
     const now = endOf(E);
-    const old = await round(
-      status,
-      fakeApi(() => validatorsAnswer(E - 46, [])),
-      undefined,
-      { now },
-    );
+    const old = await round(status, statusAt(E - 46), undefined, { now });
     expect(old.entry.reads['only']?.behindMs).toBe(46 * 384_000);
     const api = fakeApi(failing('server_error'));
     const failed = await round(status, api, old.entry, { now: now + 2 * HOUR, tried: new Set() });
     expect(failed.failure).toBeDefined();
     expect(failed.entry.reads['only']?.behindMs).toBe(46 * 384_000);
-    const good = fakeApi(() => validatorsAnswer(E + 37, []));
+    const good = statusAt(E + 37);
     const { entry } = await round(status, good, failed.entry, { now: now + 4 * HOUR });
     expect(entry.reads['only']?.behindMs).toBe(0);
     const later = await round(status, good, entry, { now: now + 5 * HOUR });
     expect(later.ran).toEqual([]);
     expect(later.entry.reads['only']?.behindMs).toBe(0);
-  });
-
-  it('of machines nothing is concluded', async () => {
-    const sweep = async (value: number, { api, signal }: ReadContext) => {
-      await api.request(requestTo('machine_metrics', { range: { start: 1, end: 2 } }), signal);
-      return { value };
-    };
-    const page = () => ({ data: { system_metrics: [{ timestamp: 1 }] } });
-    expect(await behind(fakeSource({ run: sweep }), page, endOf(E))).toBeUndefined();
   });
 });

@@ -44,36 +44,17 @@ describe('the ages of values', () => {
 
 describe('sums', () => {
   it('are known only if every amount is', () => {
-    expect([sumOfAll([1, 2]), sumOfAll([1, null]), sumOfAll([undefined]), sumOfAll([])]).toEqual([
-      3,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([[1, 2], [1, null], [undefined], []].map(sumOfAll)).toEqual([3, undefined, undefined, undefined]);
     expect(weiOfAll(['9007199254740993', '-1'])).toBe('9007199254740992');
     expect([weiOfAll(['1', null]), weiOfAll([])]).toEqual([undefined, undefined]);
   });
 
   it('a mean leaves out what weighs nothing, and is not known without a value or a weight', () => {
-    expect(
-      meanOf([
-        [0.5, 1],
-        [1, 3],
-        [null, 0],
-      ]),
-    ).toBe(0.875);
-    expect([
-      meanOf([
-        [0.5, 1],
-        [1, null],
-      ]),
-      meanOf([
-        [0.5, 1],
-        [null, 9],
-      ]),
-      meanOf([[0.7, 0]]),
-      meanOf([]),
-    ]).toEqual([undefined, undefined, undefined, undefined]);
+    const pairs = (values: readonly (number | null)[], weights: readonly (number | null)[]) =>
+      meanOf(values.map((value, at) => [value, weights[at] ?? null]));
+    expect(pairs([0.5, 1, null], [1, 3, 0])).toBe(0.875);
+    const unknown = [pairs([0.5, 1], [1, null]), pairs([0.5, null], [1, 9]), pairs([0.7], [0]), pairs([], [])];
+    expect(unknown).toEqual(Array(4).fill(undefined));
     expect(meanOf([[0.1, null]])).toBe(0.1);
   });
 });

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Datapoint } from '../../../src/api/answers/daily-returns.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../../src/api/errors.ts';
-import {
-  type DailyReturns,
-  dailyReturnFamilies,
-  dailyReturnsSource,
-} from '../../../src/sources/daily-returns/index.ts';
+import { type DailyReturns, dailyReturnsSource } from '../../../src/sources/daily-returns/index.ts';
 import { DAY_2100_END, datapoint, dayAfter, returnsPage } from '../../support/answers/datapoint.ts';
 import { answering, type FakeApi, failed, fakeApi } from '../../support/answers/fake-api.ts';
-import { samplesOf } from '../../support/exposition/samples.ts';
 import { entryWith, round, scheduleAt } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
@@ -42,14 +37,8 @@ describe('sources/daily-returns', () => {
   it('asks for the last day of its chain, in the form of the specification', async () => {
     const api = answering(returnsPage(datapoint()));
     await poll(api, {}, dailyReturnsSource('hoodi', HOUR));
-    expect(api.requests).toEqual([
-      {
-        endpoint: 'daily_returns',
-        priority: 'once_a_day',
-        path: SPECIFIED,
-        body: { chain: 'hoodi', range: { evaluation_window: '24h' }, page_size: 10 },
-      },
-    ]);
+    const body = { chain: 'hoodi', range: { evaluation_window: '24h' }, page_size: 10 };
+    expect(api.requests).toEqual([{ endpoint: 'daily_returns', priority: 'once_a_day', path: SPECIFIED, body }]);
   });
 
   // No later day would ever replace the first, and none would be requested before the end of the last.
@@ -69,13 +58,6 @@ describe('sources/daily-returns', () => {
     expect((await newestAfter([], value))?.day).toBe(2100);
     const again = datapoint({ apr: { combined: 0.5, consensus_layer: 0.4, execution_layer: 0.1 } });
     expect((await newestAfter([again], value))?.apr?.combined).toBe(0.5);
-  });
-
-  it('counts a bad day and keeps its neighbours', async () => {
-    const bad = [dayAfter(0, { day_end: '1788350423' }), dayAfter(0, { day: -1 }), dayAfter(0, { day: null }), 'x'];
-    const api = answering(returnsPage(...bad, dayAfter(-1)));
-    expect((await poll(api)).value.newest?.day).toBe(2099);
-    expect(api.invalidRecords()).toBe(4);
   });
 
   it('fails if no day has begun', async () => {
@@ -120,17 +102,6 @@ describe('sources/daily-returns', () => {
         }
       }
     });
-  });
-
-  it('shows negative rewards, and gives no sample for a null or absent field', async () => {
-    const rewards = { total: null, consensus_layer: '-1500000000000000000' };
-    const { value } = await poll(answering(returnsPage(datapoint({ effective_balance: null, rewards }))));
-    const families = dailyReturnFamilies('mainnet', value.newest ? [value.newest] : []);
-    const shown = (name: string) =>
-      samplesOf(families, `beaconchain_daily_return_${name}`).map(({ labels, value: of }) => [labels['layer'], of]);
-    expect(shown('rewards_ether')).toEqual([['consensus', -1.5]]);
-    for (const name of ['effective_balance_ether', 'total_rewards_ether']) expect(shown(name)).toEqual([]);
-    expect(shown('combined_apr_ratio')).toEqual([[undefined, 0.030764285714]]);
   });
 
   describe('is due', () => {

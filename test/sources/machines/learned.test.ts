@@ -3,7 +3,7 @@ import { type MachineRecord, NodeRecord, type Process, type SystemRecord } from 
 import type { Chain } from '../../../src/facts/chain.ts';
 import { COUNTERS, hasFallen, isNameShared } from '../../../src/sources/machines/counters.ts';
 import { afterRecords, trusted } from '../../../src/sources/machines/learned.ts';
-import { chainOf, isChainKnown } from '../../../src/sources/machines/options.ts';
+import { isChainKnown } from '../../../src/sources/machines/options.ts';
 import type { Learned, Machine } from '../../../src/sources/machines/state.ts';
 import { machinesOptions } from '../../support/answers/machine-records.ts';
 import { slotAt } from '../../support/answers/slot-rows.ts';
@@ -68,12 +68,6 @@ describe('the chain of a machine', () => {
     expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
   });
 
-  it('is found from records of different sweeps, and of sweeps that are hours apart', () => {
-    const first = learnAll(undefined, inStep('hoodi', 0));
-    expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 120)).chain).toBe('hoodi');
-    expect(learnAll({ learned: first }, inStep('hoodi', 0, START + 4 * 3_600)).chain).toBe('hoodi');
-  });
-
   it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
     // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
     const passes = Array.from({ length: 10 }, (_, i) => standing(i, i * 500 - 2_000));
@@ -95,14 +89,6 @@ describe('the chain of a machine', () => {
     expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
   });
 
-  it('is the label after rules and the configuration, also of a chain that is not configured', () => {
-    expect(chainOf(AUTO, hoodi)).toBe('hoodi');
-    expect(chainOf(AUTO, { name: 'a' })).toBe('mainnet');
-    expect(chainOf(machinesOptions({ chain: 'auto', chains: ['hoodi', 'mainnet'] }), { name: 'a' })).toBe('hoodi');
-    expect(chainOf({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe('mainnet');
-    expect(chainOf({ ...AUTO, chainRules: [{ match: 'a', chain: 'mainnet' }] }, hoodi)).toBe('mainnet');
-  });
-
   it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
     expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
     expect(isChainKnown(AUTO, hoodi)).toBe(true);
@@ -122,9 +108,8 @@ describe('the chain of a machine', () => {
     expect(isChainKnown(AUTO, holding('mainnet'))).toBe(true);
     expect(isChainKnown(AUTO, holding('mainnet', 3 * DAY_SLOTS))).toBe(true);
     expect(isChainKnown(AUTO, holding('hoodi'))).toBe(false);
-    expect(isChainKnown(machinesOptions({ chainRules: [{ match: 'a', chain: 'hoodi' }] }), holding('hoodi'))).toBe(
-      false,
-    );
+    const rules = machinesOptions({ chainRules: [{ match: 'a', chain: 'hoodi' }] });
+    expect(isChainKnown(rules, holding('hoodi'))).toBe(false);
   });
 });
 
@@ -202,17 +187,12 @@ describe('a set of counters', () => {
 
   it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
     const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
+    const less = { disk_node_bytes_total: 1e11, memory_node_bytes_free: 2e9, disk_node_reads_total: 0, cpu_cores: 8 };
+    const network = { network_libp2p_bytes_total_receive: 5 };
     const records = [
       of('system', 0, { ...shown, disk_node_reads_total: 800, cpu_cores: 8 }),
-      of('system', 1, {
-        disk_node_bytes_total: 1e11,
-        memory_node_bytes_free: 2e9,
-        disk_node_reads_total: 0,
-        cpu_cores: 8,
-      }),
-      ...[0, 1].map((i) =>
-        of('node', i, { cpu_process_seconds_total: i * 1e6, network_libp2p_bytes_total_receive: 5 }),
-      ),
+      of('system', 1, less),
+      ...[0, 1].map((i) => of('node', i, { cpu_process_seconds_total: i * 1e6, ...network })),
     ];
     const machine = afterRecords({ name: 'a' }, records);
     const { system: host, node: process } = trusted(machine, (START + 61) * 1000);

@@ -36,24 +36,11 @@ it('takes absence for 0 where 0 must be possible, and only there', () => {
   const record = { timestamp: 1790769623 };
   const bare = { name: 'a', system: record, validator: record, node: record };
   const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
-  const zeros = [
-    'consensus_fallback_configured',
-    'consensus_fallback_connected',
-    'validators',
-    'validators_active',
-    'peers',
-    'synced',
-    'execution_fallback_configured',
-    'execution_fallback_connected',
-  ];
-  expect(present(families)).toEqual([
-    'last_seen_timestamp_seconds',
-    'info',
-    ...zeros,
-    'chain_known',
-    'name_shared',
-    'client_info',
-  ]);
+  const fallbacks = ['consensus', 'execution'].map((of) => [`${of}_fallback_configured`, `${of}_fallback_connected`]);
+  const [consensus = [], execution = []] = fallbacks;
+  const zeros = [...consensus, 'validators', 'validators_active', 'peers', 'synced', ...execution];
+  const identity = ['chain_known', 'name_shared', 'client_info'];
+  expect(present(families)).toEqual(['last_seen_timestamp_seconds', 'info', ...zeros, ...identity]);
   for (const name of zeros) {
     for (const { value } of samplesOf(families, `beaconchain_machine_${name}`)) expect(value).toBe(0);
   }
@@ -109,12 +96,6 @@ describe('expected machines', () => {
     const [grouped, plain] = [of({ expected, groups }), of({ expected })];
     expect(grouped).toEqual(plain.map(({ labels, ...one }) => ({ labels: { ...labels, group: 'home' }, ...one })));
     expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
-  });
-
-  it('fall back to never seen when they are forgotten', () => {
-    const families = shown(fleet({}), { expected: ['node-a'] }, NOW + 32 * DAY);
-    expect(sampleValue(families, LAST_SEEN, { machine: 'node-a', process: 'system' })).toBe(0);
-    expect(sampleValue(families, 'beaconchain_machines')).toBe(1);
   });
 
   it('are not expected when they are excluded', () => {

@@ -159,28 +159,15 @@ describe('has a notice where an alert fires, and none where it does not', () => 
   });
 
   it.each([
-    [
-      'only a group that is dark',
-      ['a1', 'a2', 'b1', 'c'],
-      ['All machines of 1 group are silent: a. Is the site down?'],
-    ],
-    [
-      'what is in no group as one more, in words that say so',
-      ['c', 'd'],
-      ['All machines of no group are silent. Is your site down?'],
-    ],
-    ['no group of one machine', ['b2'], []],
+    ['only a group that is dark', 'a1 a2 b1 c', ['All machines of 1 group are silent: a. Is the site down?']],
+    ['what is in no group as one more', 'c d', ['All machines of no group are silent. Is your site down?']],
+    ['no group of one machine', 'b2', []],
   ])('of several groups calls silent: %s', (_, silent, told) => {
     const fleet = ['a1', 'a2', 'b1', 'b2', 'c', 'd'].map((name) =>
-      machine(name, Array(3).fill(silent.includes(name) ? 11 * MINUTE : MINUTE)),
+      machine(name, Array(3).fill(silent.split(' ').includes(name) ? 11 * MINUTE : MINUTE)),
     );
     const groups = ['a', 'b'].map((name) => ({ name, machines: [`${name}*`] }));
     const { notices } = summary(fleet, { groups });
     expect(notices.filter((text) => text.startsWith('All'))).toEqual(told);
-  });
-
-  it('calls a machine out of date whose values are withdrawn because nothing is polled', () => {
-    const { rows, notices } = summary([machine('a', [HOUR, HOUR, HOUR])], {}, { lastSuccessAt: NOW - HOUR });
-    expect([stateOf(rows[0]), notices]).toEqual(['out of date', []]);
   });
 });

@@ -11,20 +11,7 @@ import { cases, PATIENT } from '../../support/vitest/fuzz.ts';
 /** Ages around the times at which something is withdrawn or forgotten, to the millisecond and between. */
 const age = fc.oneof(
   fc.integer({ min: -HOUR, max: 3 * DAY }),
-  fc.constantFrom(
-    -300_001,
-    -300_000,
-    -299_999.5,
-    0,
-    599_999,
-    600_000,
-    600_001,
-    HOUR,
-    DAY,
-    DAY + 1,
-    DAY - 0.5,
-    600_000.25,
-  ),
+  fc.constantFrom(...[300_000, -600_000, -HOUR, -DAY].flatMap((edge) => [edge - 1, edge, edge + 0.5].map((ms) => -ms))),
 );
 
 const record = fc.option(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { doubtingRefusals, type Entry, isOff } from '../../../src/scheduler/entry.ts';
+import type { Entry } from '../../../src/scheduler/entry.ts';
 import { type Network, networkSource } from '../../../src/sources/network/index.ts';
 import { NO_INPUTS } from '../../../src/sources/read.ts';
-import { type FakeApi, failing, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
+import { type FakeApi, fakeApi, type SentRequest } from '../../support/answers/fake-api.ts';
 import { LEGACY_QUEUES, NETWORK_PERFORMANCE, QUEUES } from '../../support/answers/network-answers.ts';
 import { seriesIn } from '../../support/exposition/samples.ts';
-import { round, scheduleAt } from '../../support/runs/round.ts';
-import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+import { round } from '../../support/runs/round.ts';
+import { DAY, HOUR, timing } from '../../support/time/timing.ts';
 
 /** A little after epoch 490226 of mainnet, two epochs after the answer. */
 const NOW = 1_795_071_300_000;
@@ -108,7 +108,6 @@ describe('the network', () => {
   it.each([
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
-    ['without anything to read', { ...NETWORK_PERFORMANCE, data: { beaconscore: 'high' } }],
   ])(
     'an answer %s is invalid, the values from before stay, and the queues are read all the same',
     async (_, answer) => {
@@ -118,37 +117,6 @@ describe('the network', () => {
       expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance', 'queues']);
       expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
       expect(value.performance).toEqual(before.value.performance);
-    },
-  );
-
-  it('an answer about no queue that can be read fails', async () => {
-    const { failure } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue: 1, exit_queue: [] } }) }));
-    expect(failure).toMatchObject({ endpoint: 'queues', reason: 'invalid_body' });
-  });
-
-  it.each([
-    ['network', 'network_performance', 'queues'],
-    ['queues', 'queues', 'network_performance'],
-  ] as const)(
-    'a refused part %s is off for a day after two refusals ten minutes apart, and the other part goes on',
-    async (part, endpoint, other) => {
-      const api = serviceOf({ [endpoint]: failing('forbidden') });
-      const read = part === 'queues' ? SOURCE.reads[1] : SOURCE.reads[0];
-      const isRefused = (entry: Entry<Network>) => isOff(entry, read as (typeof SOURCE.reads)[0]);
-      const first = await poll(api);
-      expect([first.failure, first.events, isRefused(first.entry)]).toMatchObject([{ reason: 'forbidden' }, [], false]);
-      const refusedAt = NOW + 10 * MINUTE;
-      const { entry, failure, events } = await poll(api, first.entry, refusedAt);
-      expect([failure, events]).toMatchObject([undefined, [{ type: 'part_refused', part }]]);
-      expect([Object.keys(entry.refusals), isRefused(entry)]).toEqual([[part], true]);
-      const sent = api.requests.length;
-      const next = await poll(api, entry, refusedAt + HOUR);
-      expect(api.requests.slice(sent).map((one) => one.endpoint)).toEqual([other]);
-      const { first: on } = scheduleAt(SOURCE, next.entry, refusedAt + HOUR);
-      expect([on.read.endpoints, on.nextAttemptAt]).toEqual([[other], refusedAt + 2 * HOUR]);
-      await poll(api, next.entry, refusedAt + DAY);
-      expect(api.requests.slice(-2).map((one) => one.endpoint)).toContain(endpoint);
-      expect(isRefused(doubtingRefusals(SOURCE, next.entry))).toBe(true);
     },
   );
 

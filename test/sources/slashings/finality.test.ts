@@ -59,19 +59,15 @@ describe('sources/slashings finality', () => {
     expect(await behind()).toBe(follower.now - epochEnd('mainnet', F));
   });
 
-  it.each([1, 2, 20, 80_000])(
-    '%i epochs beyond what can be final costs its answer, and nothing after it',
-    async (ahead) => {
-      await oddPoll(F + 1 + ahead);
-      expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
-      expect(follower.state).toMatchObject({ headEpoch: E + 1, finalizedEpoch: F, scannedEpoch: F });
-      expect(await follower.poll()).toEqual(['latest', 'finalized']);
-      expect(follower.failure).toBeUndefined();
-      expect(await follower.poll()).toEqual(['latest']);
-      expect(proposed()).toBe(2 * 32);
-      expect(follower.value('skipped_epochs_total')).toBe(0);
-    },
-  );
+  it.each([1, 80_000])('%i epochs beyond what can be final costs its answer, and nothing after it', async (ahead) => {
+    await oddPoll(F + 1 + ahead);
+    expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
+    expect(follower.state).toMatchObject({ headEpoch: E + 1, finalizedEpoch: F, scannedEpoch: F });
+    expect(await follower.poll()).toEqual(['latest', 'finalized']);
+    expect(follower.failure).toBeUndefined();
+    expect(await follower.poll()).toEqual(['latest']);
+    expect([proposed(), follower.value('skipped_epochs_total')]).toEqual([2 * 32, 0]);
+  });
 
   it('that is lower for once costs its answer, and nothing after it', async () => {
     await oddPoll(F - 40);

@@ -26,15 +26,10 @@ describe('sources/slashings', () => {
     follower.chain.grow(HOODI_E, HOODI_E - 2);
     follower.chain.slash(HOODI_E * 32, [1]);
     await follower.poll();
-    expect(follower.requests).toEqual([
-      { endpoint: 'epoch_slots', priority: 'head_pass', chain: 'hoodi', path: '/api/v1/epoch/latest/slots' },
-      {
-        endpoint: 'attester_slashings',
-        priority: 'slashing_details',
-        chain: 'hoodi',
-        path: `/api/v1/slot/${HOODI_E * 32}/attesterslashings`,
-      },
-      { endpoint: 'epoch_slots', priority: 'finalized_pass', chain: 'hoodi', path: '/api/v1/epoch/finalized/slots' },
+    expect(follower.requests.map(({ priority, chain, path }) => [priority, chain, path])).toEqual([
+      ['head_pass', 'hoodi', '/api/v1/epoch/latest/slots'],
+      ['slashing_details', 'hoodi', `/api/v1/slot/${HOODI_E * 32}/attesterslashings`],
+      ['finalized_pass', 'hoodi', '/api/v1/epoch/finalized/slots'],
     ]);
   });
 
@@ -47,16 +42,6 @@ describe('sources/slashings', () => {
       ['finalized_pass', `${F + 3}`],
       ['finalized_pass', `${F + 4}`],
     ]);
-  });
-
-  it('continues with the finalized epochs if only the head cannot be read', async () => {
-    follower.fault = (what) => (what === 'latest' ? 'server_error' : undefined);
-    for (let i = 1; i <= 3; i += 1) {
-      follower.chain.grow(E + i, F + i);
-      expect(await follower.poll()).toEqual(['latest', 'finalized']);
-      expect(follower.failure).toMatchObject({ reason: 'server_error' });
-    }
-    expect(follower.state.scannedEpoch).toBe(F + 3);
   });
 
   it('reports a closed budget, and keeps its value and what the status says', async () => {
@@ -101,38 +86,14 @@ describe('sources/slashings', () => {
       await follower.poll(20 * EPOCH_MS, scarce);
       expect(follower.due(scarce)).toBe(follower.now);
     });
-
-    it('an interval after a failure, however much is left to read', async () => {
-      follower.chain.grow(E + 20, F + 20);
-      follower.fault = (what) => (what === `${F + 3}` ? 'network' : undefined);
-      await follower.poll();
-      expect(follower.state.scannedEpoch).toBe(F + 2);
-      expect(follower.due()).toBe(follower.now + MINUTE);
-    });
-
-    it('a minute after a failure, then two, although finality is due', async () => {
-      follower = new Follower({ intervalMs: HOUR });
-      follower.chain.grow(E, F);
-      follower.fault = (what) => (what === 'finalized' ? 'server_error' : undefined);
-      for (const minutes of [1, 2, 4]) {
-        await follower.poll(follower.failure ? (minutes * MINUTE) / 2 : 0);
-        expect(follower.due()).toBe(follower.now + minutes * MINUTE);
-      }
-    });
-
-    it('at once when the last head pass is in the future, because the clock was set back', async () => {
-      follower.now -= HOUR;
-      expect(follower.due()).toBeLessThanOrEqual(follower.now);
-      expect(await follower.poll(0)).toEqual(['latest', 'finalized']);
-    });
   });
 
-  describe.each([BY_DEFAULT, 10 * MINUTE, HOUR])('at an interval of %i ms, after a minute', (intervalMs) => {
-    it.each([
-      ['the head', ['latest', 'finalized'], ['latest', 'finalized']],
-      ['finality', ['finalized'], ['finalized']],
-      ['the slashings of a block', [`slot/${E * 32}`], ['latest', `slot/${E * 32}`]],
-    ])('asks again for what failed alone: %s', async (_, broken, again) => {
+  it.each([
+    ['the head', ['latest', 'finalized'], ['latest', 'finalized']],
+    ['finality', ['finalized'], ['finalized']],
+    ['the slashings of a block', [`slot/${E * 32}`], ['latest', `slot/${E * 32}`]],
+  ])('asks a minute later for what failed alone, at any interval: %s', async (_, broken, again) => {
+    for (const intervalMs of [BY_DEFAULT, HOUR]) {
       follower = new Follower({ intervalMs });
       follower.chain.grow(E, F);
       follower.chain.slash(E * 32, [3]);
@@ -143,7 +104,7 @@ describe('sources/slashings', () => {
       follower.fault = () => undefined;
       await follower.poll(Math.min(2 * MINUTE, intervalMs));
       expect(Object.values(follower.entry.reads).map(({ failuresInARow }) => failuresInARow)).toEqual([0, 0]);
-    });
+    }
   });
 
   describe('its pace', () => {
@@ -170,7 +131,6 @@ describe('sources/slashings', () => {
       ['has half of the head passes', 450 + 720, 2 * MINUTE, about(1_170), ''],
       ['has one head pass per epoch', 675, EPOCH_MS, about(675), ''],
       ['then stops them', 674.9, Math.round(DAY / 674.9), about(674.9), FINALIZED],
-      ['looks at finality as often as there is something for it', 450, DAY / 450, about(450), FINALIZED],
       ['looks at finality as often as there is something for it', 300, DAY / 300, about(300), FINALIZED],
       ['looks at finality once an epoch at least', 225, DAY / 225, about(225), FINALIZED],
       ['below that reads the newest finalized epoch as often as it can', 96, DAY / 96, about(96), SAMPLED],
@@ -179,11 +139,6 @@ describe('sources/slashings', () => {
       ['keeps a long interval below that', 224, HOUR, about(24), SAMPLED, HOUR],
     ])('%s: %d a day', (_, perDay, every, requests, leavesOut, intervalMs = MINUTE) => {
       expect(paceAt(perDay, { intervalMs })).toEqual({ intervalMs: every, requests, leavesOut });
-    });
-
-    it('is as configured to the last digit where the budget just allows it', () => {
-      const asConfigured = paceAt(Number.POSITIVE_INFINITY, { intervalMs: BY_DEFAULT });
-      expect(paceAt(1_780, { intervalMs: BY_DEFAULT })).toEqual(asConfigured);
     });
 
     it('restores head passes when the share exceeds their cost by a tenth, and leaves nothing idle before', () => {

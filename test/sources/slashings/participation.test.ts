@@ -140,15 +140,6 @@ describe('participation of watched validators in sync committees', () => {
     },
   );
 
-  it('the members of another period are no answer', async () => {
-    const { follower, counts, finalize } = await following();
-    follower.chain.committee = () => ({ period: PERIOD + 1, validators: committeeOf({ 0: 1 }) });
-    Object.assign(follower.state, { committee: undefined });
-    expect(await finalize()).toEqual([`members/${PERIOD}`]);
-    expect(counts()).toEqual([0, 0]);
-    expect(follower.found('members_unknown')).toEqual([{ period: PERIOD }]);
-  });
-
   it('are not requested if the other source has them, otherwise once', async () => {
     let known: number[] | undefined = committeeOf({ 3: 7 });
     const { follower, counts, finalize } = await following({

@@ -30,10 +30,6 @@ it('keeps identities for 31 days', () => {
   expect(pruned({ seen }).seen).toEqual([['0', oldest]]);
 });
 
-it('keeps slashed validators however old', () => {
-  expect(pruned({ slashed: [[7, 1]] }).slashed).toEqual([[7, 1]]);
-});
-
 it('keeps at most 100,000 entries of each, the newest', () => {
   const seen = entries(MOST + 3, FIRST_OPEN_SLOT, String);
   const slashed = entries(MOST + 3, FIRST_OPEN_SLOT, Number);

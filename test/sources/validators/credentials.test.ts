@@ -99,50 +99,21 @@ describe('the credentials of watched validators', () => {
     expect(JSON.stringify(familiesOf(value))).not.toContain(ADDRESS);
   });
 
-  it.each<[string, readonly Said[]]>([
-    [
-      'a single answer',
-      [
-        [EPOCH_NOW + 1, '0x01'],
-        [EPOCH_NOW + 2, '0x00'],
-        [EPOCH_NOW + 3, '0x01'],
-      ],
-    ],
-    [
-      'an older answer',
-      [
-        [EPOCH_NOW + 1, '0x01'],
-        [EPOCH_NOW - 1, '0x01'],
-      ],
-    ],
-    [
-      'two answers that differ',
-      [
-        [EPOCH_NOW + 1, '0x01'],
-        [EPOCH_NOW + 2, '0x02'],
-      ],
-    ],
-    [
-      'answers without them',
-      [
-        [EPOCH_NOW + 1, null],
-        [EPOCH_NOW + 2, 7],
-        [EPOCH_NOW + 3, 'x'],
-      ],
-    ],
-  ])('are not changed by %s', async (_, answers) => {
+  it.each<[string, epochs: readonly number[], prefixes: readonly unknown[]]>([
+    ['a single answer', [1, 2, 3], ['0x01', '0x00', '0x01']],
+    ['an older answer', [1, -1], ['0x01', '0x01']],
+    ['two answers that differ', [1, 2], ['0x01', '0x02']],
+    ['answers without them', [1, 2, 3], [null, 7, 'x']],
+  ])('are not changed by %s', async (_, epochs, prefixes) => {
+    const answers = epochs.map((epoch, i): Said => [EPOCH_NOW + epoch, prefixes[i]]);
     const { value, events } = await learned([EPOCH_NOW, '0x00'], ...answers);
     expect([events, changed(value)]).toEqual([[], {}]);
     expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
   });
 
   it('an answer without them, or about nothing, is no answer between two that agree', async () => {
-    const { events } = await learned(
-      [EPOCH_NOW, '0x00'],
-      [EPOCH_NOW + 1, '0x01'],
-      [EPOCH_NOW + 2, null],
-      [EPOCH_NOW + 3, '0x01'],
-    );
+    const answers = ['0x00', '0x01', null, '0x01'].map((prefix, i): Said => [EPOCH_NOW + i, prefix]);
+    const { events } = await learned(...answers);
     expect(events).toMatchObject([{ from: '0x00', to: '0x01', address: null, epoch: EPOCH_NOW + 1 }]);
   });
 
@@ -180,11 +151,8 @@ describe('the credentials of watched validators', () => {
   });
 
   it('that compound are good to know, and do not end what is said of the address', async () => {
-    const { value, events } = await learned(
-      [EPOCH_NOW, '0x00'],
-      ...([1, 2].map((i) => [EPOCH_NOW + i, '0x01', ADDRESS]) as Said[]),
-      ...([3, 4].map((i) => [EPOCH_NOW + i, '0x02', ADDRESS]) as Said[]),
-    );
+    const said = ['0x00', '0x01', '0x01', '0x02', '0x02'].map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]);
+    const { value, events } = await learned(...said);
     expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set', 'credentials_changed']);
     expect(Object.keys(changed(value))).toEqual(['3 0x01', '3 0x02']);
     expect(notices(value).map(({ tone }) => tone)).toEqual(['bad', 'neutral']);

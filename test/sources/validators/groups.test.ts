@@ -42,27 +42,12 @@ const OPTIONS = validatorsOptions({ watch: WATCH, groups: GROUPS, syncCommittee:
 
 /** The families that are split by group: the sums over a group, and the series of a validator. */
 const SPLIT = [
-  'watched_validators',
-  'watched_validators_slashed',
-  'watched_validators_by_status',
-  'watched_validators_online',
-  'watched_validators_offline',
-  'watched_validators_offline_effective_balance_ether',
-  'watched_validators_balance_ether',
-  'watched_validators_effective_balance_ether',
-  'watched_validators_by_credentials',
-  'watched_validators_score_ratio',
-  'watched_validators_duties',
-  'watched_validators_votes',
-  'watched_validators_inclusion_delay_slots',
-  'watched_validators_inclusion_delay_excluding_missed_slots',
-  'watched_validators_rewards_ether',
-  'watched_validators_execution_rewards_ether',
-  'watched_validators_penalties_ether',
-  'watched_validators_missed_rewards_ether',
-  'watched_validators_missed_vote_rewards_ether',
-  'watched_validators_inactivity_penalties_ether',
-];
+  ...['', '_slashed', '_by_status', '_online', '_offline', '_by_credentials', '_score_ratio', '_duties', '_votes'],
+  ...['', '_effective', '_offline_effective'].map((kind) => `${kind}_balance_ether`),
+  ...['_inclusion_delay_slots', '_inclusion_delay_excluding_missed_slots'],
+  ...['', '_execution', '_missed', '_missed_vote'].map((kind) => `${kind}_rewards_ether`),
+  ...['_penalties_ether', '_inactivity_penalties_ether'],
+].map((name) => `watched_validators${name}`);
 
 const BY_EPOCH = /attestations(_total)?$|correct_votes|_ether_total|_epochs_total|counted_epoch/;
 

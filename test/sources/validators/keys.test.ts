@@ -23,7 +23,6 @@ import {
   validatorsTiming,
 } from '../../support/answers/validators.ts';
 import { samplesOf } from '../../support/exposition/samples.ts';
-import { F, following } from '../../support/runs/follower.ts';
 import { round } from '../../support/runs/round.ts';
 
 const { chains } = new Sandbox();
@@ -197,26 +196,6 @@ describe('public keys of validators', () => {
     const { of } = shown(slashings, value, NOW, inputs);
     expect([of('validators'), of('validators_slashed')]).toEqual([{ '': 1 }, { '': 1 }]);
     expect(Object.keys(of('validator_missed_proposal_timestamp_seconds'))).toEqual(['5']);
-  });
-});
-
-describe('public keys in the epochs of the chain', () => {
-  it('count once their index is known: proposals, slashings and seats', async () => {
-    const [key, slot] = [keyOf(5), (F + 1) * 32];
-    const watched = {
-      keys: { keys: [key], anywhere: new Set<string>(), groups: [] },
-      countsSeats: true,
-    };
-    const known = [{ key, index: 5, status: 'active_ongoing' as const, epoch: 444_377 }];
-    const follower = await following(watched, { keys: known, seatsOf: () => [5, 6] });
-    follower.chain.miss(slot, 5);
-    follower.chain.slash(slot + 1, [5]);
-    follower.chain.change(slot + 2, { syncaggregate_bits: '0x01' });
-    follower.chain.advance();
-    await follower.poll();
-    expect(follower.found('missed_proposal')).toEqual([{ slot, validator: 5, status: 'missed' }]);
-    expect(follower.found('watched_slashed')).toMatchObject([{ slot: slot + 1, validators: [5] }]);
-    expect(follower.state.totals.syncDuties.participated).toBeGreaterThan(0);
   });
 });
 

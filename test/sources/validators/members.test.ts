@@ -4,7 +4,7 @@ import { membersAnswer } from '../../../src/sandbox/sync-committee.ts';
 import type { Entry } from '../../../src/scheduler/entry.ts';
 import { validatorsSource } from '../../../src/sources/validators/index.ts';
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
-import { failed, failing, type SentRequest } from '../../support/answers/fake-api.ts';
+import type { SentRequest } from '../../support/answers/fake-api.ts';
 import {
   CURRENT,
   changesAt,
@@ -20,8 +20,8 @@ import {
   validatorsOptions,
 } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
-import { round, scheduleAt } from '../../support/runs/round.ts';
-import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
+import { scheduleAt } from '../../support/runs/round.ts';
+import { HOUR } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: watchOf([{ first: 1, last: 99 }]) });
 const SOURCE = validatorsSource(OPTIONS);
@@ -68,14 +68,6 @@ function dueAfter(entry: Entry<Validators>, now = NOW): number {
 }
 
 describe('the sync committees of watched validators', () => {
-  it('are not forgotten because of a clock that jumps while the service is away', async () => {
-    const { entry, value } = await poll(membersOf(KNOWN), undefined, OPTIONS, START + HOUR);
-    const jump = { now: START + 40 * DAY, held: START + HOUR };
-    const after = await round(SOURCE, serviceOf({ sync_committee_members: failing('network') }), entry, jump);
-    expect([after.failure, after.value.committees]).toMatchObject([{ reason: 'network' }, value.committees]);
-    expect(value.committees).toHaveLength(2);
-  });
-
   it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
     const api = membersOf(KNOWN);
     const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
@@ -119,17 +111,15 @@ describe('the sync committees of watched validators', () => {
     expect(state).toEqual(known);
   });
 
-  it.each([
-    ['an empty list', membersAnswer(CURRENT, undefined)],
-    ['a committee without seats', membersAnswer(CURRENT, [])],
-    ['null for its seats', membersAnswer(CURRENT, null)],
-    ['another period', membersAnswer(CURRENT - 1, committeeOf([7]))],
-  ])('%s means that they are not known: asked again an hour later', async (_, body) => {
-    const api = serviceOf({ sync_committee_members: () => body });
-    const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
-    expect(failure).toBeUndefined();
-    expect(shown(state)).toEqual({ current: undefined, next: undefined });
-    expect(dueAfter(entry)).toBe(NOW + HOUR);
+  it('an empty list, no seats or another period mean that they are not known: asked again an hour later', async () => {
+    const [none, empty, other] = [undefined, [], null].map((seats) => membersAnswer(CURRENT, seats));
+    for (const body of [none, empty, other, membersAnswer(CURRENT - 1, committeeOf([7]))]) {
+      const api = serviceOf({ sync_committee_members: () => body });
+      const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
+      expect(failure).toBeUndefined();
+      expect(shown(state)).toEqual({ current: undefined, next: undefined });
+      expect(dueAfter(entry)).toBe(NOW + HOUR);
+    }
   });
 
   it('a list with a seat that cannot be read is none: the positions could be wrong', async () => {
@@ -137,31 +127,5 @@ describe('the sync committees of watched validators', () => {
     const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });
     expect(state.committees).toEqual([]);
-  });
-
-  it('a failure of the next one keeps the current one, and no other read waits for it', async () => {
-    const api = serviceOf({
-      sync_committee_members: (request) => {
-        if (request.path.endsWith('next')) throw failed(request, 'server_error');
-        return membersAnswer(CURRENT, [7]);
-      },
-    });
-    const { value: state, failure } = await poll(api, NO_VALIDATORS, { ...OPTIONS, status: true });
-    expect(failure).toMatchObject({ endpoint: 'sync_committee_members' });
-    expect(shown(state)).toEqual({ current: ['7'], next: undefined });
-    expect(state.duties).toHaveLength(1);
-  });
-
-  it('two refusals turn them off for a day; what is known stays', async () => {
-    const { entry: known } = await poll(membersOf({ [CURRENT]: [7] }), NO_VALIDATORS, OPTIONS);
-    const api = serviceOf({ sync_committee_members: failing('forbidden') });
-    const first = await next(api, known, OPTIONS, NOW + HOUR);
-    expect(first.failure).toMatchObject({ reason: 'forbidden' });
-    const later = NOW + HOUR + 10 * MINUTE;
-    expect(dueAfter(first.entry, later - 1)).toBe(later);
-    const { value: state, entry, failure } = await next(api, first.entry, OPTIONS, later);
-    expect(failure).toBeUndefined();
-    expect(shown(state, later)).toEqual({ current: ['7'], next: undefined });
-    expect(dueAfter(entry, later)).toBe(later + DAY);
   });
 });

@@ -17,6 +17,7 @@ import {
   pageOf,
   poll,
   serviceOf,
+  sizesAsked,
   startOfEpoch,
   validatorRow,
   validatorsAnswer,
@@ -24,7 +25,7 @@ import {
 } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
 import { scheduleAt } from '../../support/runs/round.ts';
-import { HOUR, MINUTE } from '../../support/time/timing.ts';
+import { MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
 /** Until when an answer of epoch 444377 is shown: three epochs after its end it is honest, and two reads may fail. */
@@ -77,32 +78,15 @@ function off(epoch: number): FakeApi {
 }
 
 describe('the status of watched validators', () => {
-  it('is requested for ten at a time, as the specification and the facts say', async () => {
+  it('is requested for ten at a time, and counted, summed and dated', async () => {
     const api = serviceOf();
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
-    expect(api.requests.filter(({ endpoint }) => endpoint === 'validators')).toEqual([
-      {
-        endpoint: 'validators',
-        priority: 'own_validators',
-        path: '/api/v2/ethereum/validators',
-        body: {
-          chain: 'mainnet',
-          validator: { validator_identifiers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] },
-          page_size: 10,
-        },
-      },
-      expect.objectContaining({
-        body: { chain: 'mainnet', validator: { validator_identifiers: [11, 12] }, page_size: 10 },
-      }),
-    ]);
+    expect(sizesAsked(api, 'validators')).toEqual([10, 2]);
     expect(byStatus(state)).toEqual({ active_ongoing: 12 });
-    expect(value(state, 'validators_online')).toBe(12);
-    expect(value(state, 'validators_offline')).toBe(0);
-    expect(value(state, 'validators_balance_ether')).toBe(12 * 32.002422501);
-    expect(value(state, 'validators_effective_balance_ether')).toBe(384);
-    expect(value(state, 'validators_epoch')).toBe(444_377);
-    expect(value(state, 'validators_epoch_timestamp_seconds')).toBe(startOfEpoch(444_377) / 1000);
+    const shown = ['online', 'offline', 'balance_ether', 'effective_balance_ether', 'epoch', 'epoch_timestamp_seconds'];
+    const expected = [12, 0, 12 * 32.002422501, 384, 444_377, startOfEpoch(444_377) / 1000];
+    expect(shown.map((name) => value(state, `validators_${name}`))).toEqual(expected);
   });
 
   it('counts unknown names as unknown, and what the answer lacks as not found', async () => {
@@ -175,15 +159,6 @@ describe('the status of watched validators', () => {
     }
   });
 
-  it('is not offline anew because the interval fell from two hours to that of an epoch', async () => {
-    const first = await poll(off(444_377));
-    const status = { failuresInARow: 0, durationMs: 0, lastAttemptAt: NOW, intervalMs: 2 * HOUR };
-    const entry = { ...first.entry, reads: { status } };
-    const now = NOW + 2 * HOUR;
-    const { value: state } = await next(off(444_395), entry, OPTIONS, now);
-    expect(offlineSince(state, now)).toEqual({ 3: startOfEpoch(444_377) });
-  });
-
   it('is reported with its second answer, also while another chunk fails', async () => {
     const answer = (epoch: number, online: boolean) => (request: SentRequest) => {
       if (!online && identifiersOf(request).includes(11)) throw failed(request, 'server_error');
@@ -203,54 +178,29 @@ describe('the status of watched validators', () => {
     ['200 without rows', () => validatorsAnswer(444_378, [])],
   ])('a %s', (_, none) => {
     const gone = (epoch: number) => (request: SentRequest) =>
-      identifiersOf(request).includes(1)
-        ? none(request)
-        : validatorsAnswer(
-            epoch,
-            identifiersOf(request).map((index) => validatorRow(index)),
-          );
+      identifiersOf(request).includes(1) ? none(request) : rows({}, epoch)(request);
+    const empty = (epoch: number) => () => validatorsAnswer(epoch, []);
+    const there = (epoch: number) => rows({ 3: { online: false } }, epoch);
+    /** In epochs from now. */
+    const next = (startOfEpoch(444_379) - NOW) / EPOCH;
 
-    it('that passes changes nothing of the validators that were known', async () => {
-      const first = await poll(off(444_377));
-      const now = NOW + 1.5 * EPOCH;
-      const second = await next(serviceOf({ validators: gone(444_378) }), first.entry, OPTIONS, now);
-      expect(second.failure).toBeUndefined();
-      expect(byStatus(second.value, now)).toEqual({ active_ongoing: 12 });
-      expect(value(second.value, 'validators_effective_balance_ether', now)).toBe(384);
-      expect(offlineSince(second.value, now)).toEqual({ 3: startOfEpoch(444_377) });
-      const back = await next(off(444_380), second.entry, OPTIONS, NOW + 3 * EPOCH);
-      expect(offlineSince(back.value, NOW + 3 * EPOCH)).toEqual({ 3: startOfEpoch(444_377) });
-    });
-
-    it('means not found if another follows it, at least an epoch later', async () => {
-      const empty = (epoch: number) => serviceOf({ validators: () => validatorsAnswer(epoch, []) });
-      const first = await poll(off(444_377));
-      const second = await next(serviceOf({ validators: gone(444_378) }), first.entry, OPTIONS, NOW + 1.5 * EPOCH);
-      const same = await poll(empty(444_378), second.value, OPTIONS, NOW + 1.8 * EPOCH);
-      expect(byStatus(same.value, NOW + 1.8 * EPOCH)['not_found']).toBeUndefined();
-      const third = await poll(empty(444_379), same.value, OPTIONS, NOW + 3 * EPOCH);
-      expect(byStatus(third.value, NOW + 3 * EPOCH)).toEqual({ not_found: 12 });
-      expect(offlineSince(third.value, NOW + 3 * EPOCH)).toEqual({});
-    });
-
-    it('means nothing if another follows it a minute later, in the next epoch', async () => {
+    it.each([
+      ['once changes nothing', [gone(444_378)], [1.5], false],
+      ['before an answer that has all changes nothing', [gone(444_378), there(444_380)], [1.5, 3], false],
+      ['means nothing if another of its epoch follows', [gone(444_378), empty(444_378)], [1.5, 1.8], false],
+      ['means nothing if another follows a minute later', [gone(444_378), gone(444_379)], [next - 0.1, next], false],
+      ['means nothing before an older answer', [gone(444_378), rows({}, 444_376), gone(444_380)], [1, 2, 3], false],
+      ['means not found if another follows an epoch later', [empty(444_378), empty(444_379)], [1.5, 3], true],
+    ])('%s', async (_, answers, epochs, isGone) => {
       let { value: state } = await poll(off(444_377));
-      for (const [later, epoch] of [
-        [-30_000, 444_378],
-        [30_000, 444_379],
-      ] as const) {
-        const now = startOfEpoch(444_379) + later;
-        ({ value: state } = await poll(serviceOf({ validators: gone(epoch) }), state, OPTIONS, now));
-        expect(byStatus(state, now)).toEqual({ active_ongoing: 12 });
+      for (const [i, validators] of answers.entries()) {
+        const polled = await poll(serviceOf({ validators }), state, OPTIONS, NOW + (epochs[i] ?? 0) * EPOCH);
+        expect(polled.failure).toBeUndefined();
+        ({ value: state } = polled);
       }
-    });
-
-    it('does not count together with one before an answer that has them, however old that is', async () => {
-      let { value: state } = await poll(off(444_377));
-      const answers = [gone(444_378), rows({}, 444_376), gone(444_380)];
-      for (const [i, validators] of answers.entries())
-        ({ value: state } = await poll(serviceOf({ validators }), state, OPTIONS, NOW + (i + 1) * EPOCH));
-      expect(byStatus(state, NOW + 3 * EPOCH)).toEqual({ active_ongoing: 12 });
+      const now = NOW + (epochs.at(-1) ?? 0) * EPOCH;
+      expect(byStatus(state, now)).toEqual(isGone ? { not_found: 12 } : { active_ongoing: 12 });
+      expect(offlineSince(state, now)).toEqual(isGone ? {} : { 3: startOfEpoch(444_377) });
     });
   });
 
@@ -267,20 +217,6 @@ describe('the status of watched validators', () => {
     const now = NOW + 2 * EPOCH;
     const { value: fresh } = await poll(serviceOf({ validators: others([1, 11]) }), undefined, OPTIONS, now);
     expect(byStatus(fresh, now)).toEqual({ active_ongoing: 2, unread: 10 });
-  });
-
-  it('a chunk that failed, is asked alone and is late, is no service that is behind', async () => {
-    let failures = 1;
-    const validators = (request: SentRequest): unknown => {
-      const isLate = identifiersOf(request).includes(11);
-      if (isLate && failures-- > 0) throw failed(request, 'server_error');
-      return rows({}, isLate ? 444_330 : 444_377)(request);
-    };
-    const api = serviceOf({ validators });
-    const { entry } = await poll(api);
-    const alone = await next(api, entry, OPTIONS, NOW + MINUTE);
-    expect(chunksAsked(api, 'validators').at(-1)).toEqual([11, 12]);
-    expect([entry, alone.entry].map(({ reads }) => reads['status']?.behindMs)).toEqual([0, 0]);
   });
 
   it('names at most 100 that are offline, the longest first', async () => {
@@ -327,13 +263,10 @@ describe('the status of watched validators', () => {
       expect(byStatus(state, SHOWN_UNTIL + EPOCH + 1)).toEqual({ unread: 12 });
     });
 
-    it.each([
-      ['one after the other', [5, 15, 25]],
-      ['among others', [5, 25, 45]],
-    ])('three %s, only those cost something, and they alone are repeated', async (_, indices) => {
-      const watch = watchOf([{ first: 1, last: 60 }]);
+    it('three among others, only those cost something, and they alone are repeated', async () => {
+      const indices = [5, 25, 45];
+      const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) });
       const api = serviceOf({ validators: failsFor(indices, 'server_error') });
-      const options = validatorsOptions({ watch });
       const { value: state, entry } = await poll(api, undefined, options, NOW + EPOCH);
       expect(byStatus(state, NOW + EPOCH, options)).toEqual({ active_ongoing: 30, unread: 30 });
       const again = serviceOf({}, 444_378);
@@ -362,12 +295,12 @@ describe('the status of watched validators', () => {
       expect(failure).toBeUndefined();
       expect(events).toMatchObject([{ type: 'part_refused', part: 'status' }]);
       expect(chunksAsked(api, 'validators')).toHaveLength(2);
-      const dutiesEvery = (known: typeof entry): number | undefined => {
+      const [before, after] = [first.entry, entry].map((known) => {
         const { reads } = scheduleAt(validatorsSource(OPTIONS), known, NOW + 10 * MINUTE, 30);
         return reads.find(({ read }) => read.name === 'duties')?.pace.intervalMs;
-      };
-      expect(dutiesEvery(first.entry)).toBeGreaterThan(15 * NINE);
-      expect(dutiesEvery(entry)).toBeLessThan(2 * NINE);
+      });
+      expect(before).toBeGreaterThan(15 * NINE);
+      expect(after).toBeLessThan(2 * NINE);
     });
 
     it('403 of a later request refuses nothing', async () => {
@@ -381,12 +314,7 @@ describe('the status of watched validators', () => {
 
   it('follows a changed watch: what is no longer watched goes, what is new comes with the next poll', async () => {
     const { value: state } = await poll(serving({ 3: { online: false } }));
-    const options = validatorsOptions({
-      watch: watchOf([
-        { first: 5, last: 6 },
-        { first: 100, last: 100 },
-      ]),
-    });
+    const options = validatorsOptions({ watch: watchOf([5, 6, 100].map((index) => ({ first: index, last: index }))) });
     expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 2, unread: 1 });
     expect(offlineSince(state, NOW, options)).toEqual({});
     const { value: after } = await poll(serviceOf(), state, options);
@@ -405,11 +333,7 @@ describe('the status of watched validators', () => {
   it.each<[string, life: unknown, epoch: number | undefined]>([
     ['the last epoch', { exit: 444_381, withdrawable: 444_376 + 8192 }, 444_376],
     ['2023', { exit: 200_005, withdrawable: 200_000 + 8192 }, 200_000],
-    [
-      'an epoch after that of the answer, which is not believed',
-      { exit: 444_381, withdrawable: 444_378 + 8192 },
-      undefined,
-    ],
+    ['a later epoch, which is not believed', { exit: 444_381, withdrawable: 444_378 + 8192 }, undefined],
     // As recorded from production (api-facts 8).
     ['the exit alone, whose queue decided', { exit: 401_930, withdrawable: 402_186 }, undefined],
     ['nothing', undefined, undefined],
