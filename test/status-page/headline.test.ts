@@ -81,7 +81,9 @@ describe('web/headline', () => {
     ]);
     const refused = withKey(HEALTHY, { standing: 'refused', since: NOW - 5 * MINUTE });
     expect(verdict(refused)).toBe('Not working: the key is refused');
-    expect(texts(refused)[0]).toMatch(/5 min ago\. .* again after a minute, .* If the service still refuses it, create/);
+    expect(texts(refused)[0]).toMatch(
+      /5 min ago\. .* again after a minute, .* If the service still refuses it, create/,
+    );
     const doubtful = withKey(HEALTHY, { validHeader: false });
     expect(verdict(doubtful)).toBe('Critical: The service reports that the key is not valid');
   });
