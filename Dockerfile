@@ -5,14 +5,14 @@ FROM ${NODE} AS build
 WORKDIR /app
 ARG REVISION=""
 COPY package.json package-lock.json ./
-# The base brings Node; the install script of the npm package `node` would only fetch it again.
+# The base image has Node; the install script of the npm package `node` would only fetch it again.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json config.example.yaml LICENSE ./
 COPY scripts scripts
 COPY src src
 COPY docs docs
 RUN REVISION="$REVISION" npm run build
-# Node, the bundle, which contains the code of its packages, and the libraries of Node: no shell, no npm.
+# Node, its libraries, and the bundle with the code of its packages: no shell, no npm.
 RUN scripts/image-root /image && install -d -m 0700 /state/beaconchain-exporter
 
 FROM scratch
@@ -21,7 +21,7 @@ ENV NODE_ENV=production PATH=/usr/local/bin:/bin
 ENV GLIBC_TUNABLES=glibc.malloc.mmap_threshold=16384:glibc.malloc.trim_threshold=65536:glibc.malloc.top_pad=0
 COPY --from=build /image /
 COPY --from=build --chown=1000:1000 /state /var/lib
-# By number, so that Kubernetes can see that it is not root.
+# A number, so that Kubernetes can see that the user is not root.
 USER 1000:1000
 # The default of state.dir, and paths in flags and variables, are relative to the working directory.
 WORKDIR /var/lib/beaconchain-exporter

@@ -1,4 +1,4 @@
-// The rules and dashboards of this folder as they are, for what reads monitoring mixins: kube-prometheus, Grizzly, mixtool.
+// The rules and dashboards of this folder, for tools that read monitoring mixins: kube-prometheus, Grizzly, mixtool.
 // Needs go-jsonnet 0.18 or newer. The jsonnet in C++ (tried: 0.18) cannot parse YAML with texts of several lines.
 local groups = std.parseYaml(importstr 'prometheus/rules.yaml').groups
                + std.parseYaml(importstr 'prometheus/rules-extra.yaml').groups;

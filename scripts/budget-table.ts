@@ -107,7 +107,7 @@ function pacesFor({ plan, chains = ['mainnet'], sweep = 1, watched = 0, month }:
   return pacesOf(asking, { bucketOf: () => '', allowedPerDay: () => perDay }, SEPTEMBER);
 }
 
-/** The interval of the first read of a source that is on, and what the budget leaves out of the slashings. */
+/** The interval of the first enabled read of a source, and what the budget leaves out of the slashings. */
 function intervalOf(paces: Paces, name: string): string {
   const [source, ofReads] = [...paces].find(([one]) => one.name === name) ?? [];
   const first = source?.reads.find((read) => ofReads?.has(read.name));
@@ -117,7 +117,7 @@ function intervalOf(paces: Paces, name: string): string {
   return `${formatDuration(roundTo(pace.intervalMs))}${gaps}`;
 }
 
-/** Three figures are enough of a number that is divided by weights. */
+/** Three digits: the weights are no more precise. */
 function amountOf(perDay: number): string {
   return Number(perDay.toPrecision(3)).toLocaleString('en');
 }

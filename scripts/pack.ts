@@ -85,7 +85,7 @@ function replaceManifest(): void {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const { prepack, postpack } = JSON.parse(readFileSync(MANIFEST, 'utf8')).scripts;
-  // If npm is killed before it calls --after, the next `npm pack` still calls --before, which puts the manifest back.
+  // If npm was killed before --after, the --before of the next `npm pack` puts the manifest back.
   const packed = textOf({ ...packedManifest(process.env), scripts: { prepack, postpack } });
   copyFileSync(MANIFEST, KEPT);
   writeFileSync(MANIFEST, packed);

@@ -18,7 +18,7 @@ export async function fetchAll(options: FetchOptions, plan: Plan): Promise<void>
   }
 }
 
-/** Reads the pages of one slice into the store, from where an earlier run ended. */
+/** Reads the pages of one slice into the store, from the cursor of an earlier run. */
 async function readSlice(options: FetchOptions, plan: Plan, slice: Slice): Promise<void> {
   const { api, store, histories, signal, onPage } = options;
   const history = histories.get(slice.source);

@@ -12,9 +12,8 @@ const Slice = z.object({
   /** The id of the source. */
   source: z.string(),
   range: z.union([z.object({ start: z.number(), end: z.number() }), z.object({ window: z.enum(EVALUATION_WINDOWS) })]),
-  /** The number of requests that it was expected to take. */
+  /** Requests. */
   expected: z.number(),
-  /** `basis` of the history. */
   basis: z.string().optional(),
 });
 export type Slice = z.infer<typeof Slice>;
@@ -55,7 +54,7 @@ export interface PlanOptions extends ReadOptions {
   readonly end: UnixSeconds;
 }
 
-/** The slices to read and the requests that each will take. Makes some requests to find out. */
+/** The slices to read and the requests that each will take. Sends some requests to find out. */
 export async function makePlan(options: PlanOptions): Promise<Plan> {
   const { api, signal, histories, fullResolution, flags, now, end } = options;
   const slices: Slice[] = [];

@@ -9,7 +9,7 @@ import type { Written } from './write.ts';
 export interface Costs {
   readonly what: string;
   readonly requests: number;
-  /** What takes the same number of them each. */
+  /** Kinds of requests that the total divides into equally. */
   readonly parts?: readonly string[] | undefined;
   readonly sequences: number;
   readonly perSecond: number;
@@ -53,7 +53,6 @@ export class ProgressReport {
   #began: Milliseconds = 0;
   #done = 0;
   #tenths = 0;
-  /** Why no request is sent now. */
   #waitsFor: string | undefined;
 
   constructor(terminal: Terminal, clock: Clock) {
@@ -61,7 +60,7 @@ export class ProgressReport {
     this.#clock = clock;
   }
 
-  /** Until here, only waits are shown. @param left The requests that are still expected */
+  /** Before this call, only waits are shown. @param left The requests that are still expected */
   start(left: () => number): void {
     this.#left = left;
     this.#began = this.#clock.monotonic();
@@ -74,7 +73,6 @@ export class ProgressReport {
     if (this.#left) this.#showProgress(this.#left());
   };
 
-  /** Bar, requests done and expected, time left. */
   #showProgress(left: number): void {
     const done = this.#done;
     const share = left === 0 ? 1 : done / (done + left);
@@ -84,12 +82,11 @@ export class ProgressReport {
     const bar = '#'.repeat(Math.round(BAR_WIDTH * share)).padEnd(BAR_WIDTH, '.');
     const percent = `${Math.floor(100 * share)} %`.padStart(5);
     const elapsedMs = this.#clock.monotonic() - this.#began;
-    // Before, the rate is that of a few answers.
+    // A rate from fewer responses is a guess.
     const time = done < 10 ? '' : `, ${span((left * elapsedMs) / done)} left`;
     this.#show(`[${bar}] ${percent}  ${done} of ${done + left} requests${time}`);
   }
 
-  /** Nothing is requested before `until`. */
   readonly onWait = (reason: string, until: UnixMs): void => {
     const isNew = reason !== this.#waitsFor;
     this.#waitsFor = reason;
@@ -113,7 +110,7 @@ export class ProgressReport {
 export interface BackfillResult {
   readonly past: Past;
   readonly written: Written;
-  /** Records that could not be read, or are of another time. */
+  /** Records that could not be read, or are outside the time range. */
   readonly bad: number;
   /** Why sequences of pages ended early. */
   readonly endings: readonly string[];
@@ -146,7 +143,7 @@ const MAX_GAP_SECONDS: Seconds = 90;
  */
 const BLOCK_DURATION = { ofDays: '744h', ofRecords: '24h' } as const;
 
-/** The files of a month get a line each. */
+/** Up to a month of files, a line for each. */
 const MAX_LINES = 32;
 
 /** The next steps for the user; '' if nothing was written. */

@@ -18,7 +18,7 @@ export interface RetryOptions {
   onWait(reason: string, until: UnixMs): void;
 }
 
-/** Repeats a request until it is answered. @throws its error, if waiting does not help. */
+/** @throws the error of the request, if waiting does not help */
 export async function retryUntilAnswered<T>(
   request: () => Promise<T>,
   { clock, signal, onWait }: RetryOptions,

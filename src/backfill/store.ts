@@ -13,9 +13,9 @@ export interface KeptPage {
   readonly next: string | null;
   /** The requests that the slice is still expected to take. */
   readonly left: number;
-  /** Why there is no next page, if the service did not end the sequence itself. */
+  /** Why there is no next page, unless the service ended the sequence. */
   readonly ending?: string;
-  /** Records that could not be read or are of another time. */
+  /** Records that could not be read or are outside the time range. */
   readonly bad: number;
   readonly records: readonly unknown[];
 }
@@ -38,7 +38,7 @@ const SETTINGS = `
 `;
 
 /**
- * Records lie in the order in which they come, and are sorted when they are written out: a key by group and time would
+ * Records are stored in the order of their arrival and sorted when they are written out: a key by group and time would
  * spread each page over the whole database, and write three times as many bytes.
  */
 const TABLES = `
@@ -83,7 +83,7 @@ export class Store implements Disposable {
     }
     // Loaded only here, because up to Node 24.14 it prints a warning that it is experimental.
     const { DatabaseSync } = await import('node:sqlite');
-    // For sorting: the usual folders may be read-only in a container, or in memory.
+    // For sorting: in a container the usual folders may be read-only or in memory.
     process.env['SQLITE_TMPDIR'] ??= folder;
     const database = new DatabaseSync(join(folder, 'run.db'));
     try {
@@ -137,7 +137,6 @@ export class Store implements Disposable {
     }
   }
 
-  /** Problems of the pages: dropped records, and why sequences ended early. */
   flaws(): { bad: number; endings: string[] } {
     const row = this.#database.prepare('SELECT total(bad) AS bad FROM slice').get();
     const rows = this.#database.prepare('SELECT DISTINCT ending FROM slice WHERE ending IS NOT NULL').all();
@@ -171,7 +170,7 @@ export class Store implements Disposable {
   }
 }
 
-/** Whether the disk fails, or another process has the folder. */
+/** Such as a full disk, or a folder in use by another process. */
 export function isStoreFailure(error: unknown): boolean {
   return hasCode(error, 'ERR_SQLITE_ERROR');
 }

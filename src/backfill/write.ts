@@ -28,7 +28,7 @@ export interface WriteOptions {
   readonly output: string;
   /** By the id of the source. */
   readonly histories: ReadonlyMap<string, History>;
-  /** Whether each has one record a day. */
+  /** Whether histories have one record a day. */
   readonly isDaily: boolean;
   readonly series: SeriesOptions;
   readonly clock: Clock;
@@ -40,11 +40,11 @@ export interface Written {
   bytes: number;
   samples: number;
   records: number;
-  /** Seconds between the records of the series with the closest ones; Infinity: no series has two. */
+  /** The smallest median gap of a series. Infinity: no series has two records. */
   gapSeconds: Seconds;
 }
 
-/** Writes all files. After an interruption also those that are complete: later days need the facts of earlier ones. */
+/** Writes all files, after an interruption the complete ones too: later days need the facts of earlier ones. */
 export async function writeAll(options: WriteOptions, plan: Plan): Promise<Written> {
   const written: Written = { files: [], bytes: 0, samples: 0, records: 0, gapSeconds: Number.POSITIVE_INFINITY };
   for (const span of outputSpans(options, plan)) await writeSpan(options, span, written);
@@ -96,7 +96,7 @@ async function writeSpan(options: WriteOptions, span: OutputSpan, written: Writt
   await rm(scratch, { recursive: true });
 }
 
-/** The first of several duplicates counts, as when the data are polled. */
+/** The first of several duplicates counts, as in a poll. */
 function withoutDuplicates(history: History, records: readonly unknown[]): unknown[] {
   const last = new Map<string, number>();
   return records.filter((record) => {
@@ -144,7 +144,7 @@ const CHUNK = 64 * 1024;
 
 /** Accepts parts of families in any order, and writes complete families as one OpenMetrics exposition. */
 class FamilySpool {
-  /** Has a file with the lines so far of each family, named like it. */
+  /** A file for each family, with its lines so far. */
   readonly #folder: string;
   readonly #heads = new Map<string, FamilyHead>();
   samples = 0;

@@ -8,7 +8,7 @@ import type { UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
 import { either } from '../toolkit/yaml/fields.ts';
 import { BACKFILL, type Flags } from './flag-table.ts';
 
-/** The range to read, and how to write it. Times are Unix seconds. */
+/** What to read, and how to write it. */
 export interface BackfillOptions {
   readonly source: string;
   readonly past: Past;
@@ -27,7 +27,7 @@ export interface BackfillOptions {
 /** The flags that decide neither what is read nor what is written. A run is resumed only if all others are the same. */
 const NOT_DECIDING = ['output', 'resume', 'yes'];
 
-/** This much time may pass between working out --start and running the program. */
+/** The user may work out --start this long before the run. */
 const SLACK_SECONDS = 3_600;
 
 /** Labels of the families themselves. --label cannot set them. */
@@ -123,7 +123,7 @@ function labelsOf(texts: readonly string[], { groups }: Config): Record<string, 
     const isOwn = OWN_LABELS.has(name) || (name === 'group' && groups.length > 0);
     if (isOwn) refuse(`--label: the series already have a label ${name}`);
     if (name in labels) refuse(`--label: ${name} is given twice`);
-    // For Prometheus an empty label does not exist.
+    // To Prometheus an empty label is an absent one.
     if (value === '') refuse(`--label: ${name} is empty`);
     labels[name] = value;
   }

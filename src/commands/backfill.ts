@@ -72,7 +72,7 @@ export async function runBackfill(context: BackfillContext): Promise<void> {
   }
 }
 
-/** Plans, agrees with the user on the cost, fetches and writes. Returns the next steps for the user. */
+/** Returns the next steps for the user. */
 async function backfill(context: BackfillContext, output: string): Promise<string> {
   const { config, key, proxies, log, flags, signal } = context;
   await using opened = new AsyncDisposableStack();
@@ -168,7 +168,7 @@ async function historiesOf(
 function assertSameBasis({ slices }: Plan, histories: ReadonlyMap<string, History>): void {
   const isSame = slices.every(({ source, range, basis }) => histories.get(source)?.basis?.(range) === basis);
   const advice = 'restore them to continue, or remove the data to start again';
-  if (!isSame) throw new CommandRefused(`--resume: the validators or their groups are not those of before: ${advice}`);
+  if (!isSame) throw new CommandRefused(`--resume: the validators or their groups have changed: ${advice}`);
 }
 
 /** Longer than it takes to notice that a replica has stopped without giving its lease back. */
@@ -222,13 +222,15 @@ async function planned(run: Run): Promise<Plan> {
 /** The first sweep of an exporter shows records of up to this age. */
 const FIRST_SWEEP_SECONDS: Seconds = 360;
 
-/** When scrapes began to have the same series, in words, and the latest time before. */
+/** When the exporter began to expose the same series. */
 interface Live {
+  /** The latest time before. */
   readonly before: UnixSeconds;
+  /** In words. */
   readonly first: string;
 }
 
-/** Pure. Undefined: they have none. */
+/** Pure. Undefined if no scrape has these series. */
 export function liveSince({ liveFrom }: Pick<History, 'liveFrom'>, firstStart: UnixMs | undefined): Live | undefined {
   if (liveFrom === null) return undefined;
   if (liveFrom !== undefined) {
@@ -267,7 +269,7 @@ function agree(run: Run, plan: Plan, left: ReadonlyMap<number, number>): void {
   if (flags.yes || costs.requests <= (costs.left.month ?? Number.POSITIVE_INFINITY)) return;
   const advice = options.past.isDaily ? 'a smaller --window' : 'a later --start';
   throw new CommandRefused(
-    `This exceeds the remaining budget. Use --yes to start anyway, or ${advice} to send fewer requests.`,
+    `This exceeds the requests left this month. Use --yes to start anyway, or ${advice} to send fewer requests.`,
   );
 }
 
@@ -307,7 +309,7 @@ const REVOKED = 'Access is revoked: the trial is over or the subscription was ca
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof BudgetClosed) {
     if (!Number.isFinite(error.until)) return REVOKED;
-    return `The limits of the plan allow no requests until ${new Date(error.until).toISOString()}.`;
+    return `The limits of the plan allow no request until ${new Date(error.until).toISOString()}.`;
   }
   if (error instanceof LeaseLost) return 'Redis could not be reached, or a replica was started, so the lease is lost.';
   if (error instanceof RequestFailed) {

@@ -47,7 +47,7 @@ export interface CheckOptions extends Pick<LoadedConfig, 'config' | 'key' | 'war
   readonly now: UnixMs;
 }
 
-/** Runs the command: prints the result, and returns how it ends. @throws UsageError, CommandRefused */
+/** @throws UsageError, CommandRefused */
 export async function runCheck(flags: Flags, given: LoadedConfig, log: Logger): Promise<Verdict | 'notSafe'> {
   const { report, 'safe-to-restart': restart, 'without-key': isUnkeyed } = flags;
   if (isUnkeyed && !flags.probe) throw new UsageError('--without-key requires --probe');
@@ -104,7 +104,7 @@ function hasLimits({ buckets }: Ledger): boolean {
   return Object.values(buckets).some(({ limits }) => Object.keys(limits).length > 0);
 }
 
-/** What the sources of a chain have stored for each other. Without public keys nothing of it is needed. */
+/** What the sources of a chain have stored for each other. Only public keys need it. */
 async function storedInputs(config: Config, log: Logger): Promise<(chain: Chain) => Inputs> {
   if (Object.values(config.validators.keys).every((keys) => keys.length === 0)) return () => NO_INPUTS;
   const setup = setupOf(config);
@@ -113,7 +113,7 @@ async function storedInputs(config: Config, log: Logger): Promise<(chain: Chain)
   return (chain) => views.find(({ source }) => source.chain === chain)?.inputs ?? NO_INPUTS;
 }
 
-/** What the daemon or a replica has stored, and why `serve` could not use it now. The costs can be computed without it. */
+/** What the exporter has stored, and why `serve` could not use it now. The costs can be computed without it. */
 async function storedState({ state: { dir, redis } }: Config, setup: Setup, log: Logger) {
   const problems: string[] = [];
   const note = (error: unknown): undefined => void problems.push(messageOf(error));
@@ -128,7 +128,7 @@ async function storedState({ state: { dir, redis } }: Config, setup: Setup, log:
   return { ledger, entries, problem: problems[0] };
 }
 
-/** A daemon that got no answer leaves a ledger too. */
+/** Where the limits come from. An exporter that never got a response leaves a ledger too. */
 function originOf(ledger: Ledger | undefined, { budget }: Config, isAsked: boolean): string {
   if (ledger && hasLimits(ledger)) return 'as last reported to the exporter';
   if (budget.plan !== 'auto') return 'from the configured plan';
@@ -146,10 +146,10 @@ export interface CheckInput {
   readonly now: UnixMs;
 }
 
-/** The costs of a configuration as a table: as configured, what the limits allow, and the result. Pure. */
+/** Pure. The costs of a configuration, as configured and within the limits. */
 export function describeCosts(input: CheckInput): string {
   const { state, setup, now } = input;
-  // The costs assume that the key is valid, whatever is known of it.
+  // The costs assume a valid key.
   const ledger: Ledger = { ...state.ledger, key: { ...state.ledger.key, standing: 'valid' } };
   const budgetView = budgetViewOf(setup, ledger, now);
   const { allowedPerDay } = budgetView;
@@ -204,7 +204,7 @@ function describeReads({ source, reads }: SourceView): string[] {
   return [`Requests a day for ${whose}: ${costs.join(', ')}.`];
 }
 
-/** What the reads cost that are paid last, and why each is on or off. */
+/** The cost of each read that uses spare requests, and why the read is on or off. */
 function describeSpare({ source, entry, reads, leftOut }: SourceView, budgetView: BudgetView): string[] {
   return source.reads.flatMap((read) => {
     const { name, everyMs, spare } = read;
@@ -214,13 +214,13 @@ function describeSpare({ source, entry, reads, leftOut }: SourceView, budgetView
     const given = leftOut.includes(name) ? undefined : reads.find((one) => one.read === read)?.pace;
     const why = (): string => {
       if (isOff(entry, read)) return 'off: the service refuses this';
-      if (given?.isStretched) return `on, but cannot keep up: the others leave ${perDay(given.requestsPerDay)}`;
+      if (given?.isStretched) return `on, but cannot keep up: the other reads leave ${perDay(given.requestsPerDay)}`;
       if (given) return 'on';
       const { isMonthly } = budgetView.quotaOf(budgetView.bucketOf(source, read));
-      if (isMonthly) return 'off: the plan has a quota of a month';
+      if (isMonthly) return 'off: the plan has a monthly quota';
       return isMonthly === undefined
         ? 'off until the service has named the limits'
-        : `off: more than ${spare * 100} % of the limits`;
+        : `off: takes more than ${spare * 100} % of the limits`;
     };
     return `${spaced(name)}${source.chain ? ` of ${source.chain}` : ''}: ${perDay(price)} requests a day, ${why()}.`;
   });

@@ -10,35 +10,35 @@ import * as z from 'zod';
 import { systemClock, within } from '../toolkit/lib/clock.ts';
 import { visible } from '../toolkit/lib/text.ts';
 
-/** Ports that neither a Prometheus nor an Alertmanager of one's own has. If one is taken, the system chooses another. */
+/** Not the default ports, which your own Prometheus and Alertmanager have. If one is taken, the system chooses another. */
 const PORTS = { prometheus: 9190, alertmanager: 9193 } as const;
-/** Debian's name of Alertmanager, and its own. */
+/** Debian renames the program. */
 const ALERTMANAGERS = ['prometheus-alertmanager', 'alertmanager'];
 const STOP_WITHIN_MS = 2_000;
-/** Alertmanager names at most this many alerts in one message to the demo. */
+/** In one message from Alertmanager. */
 const MAX_ALERTS = 100;
-/** Where the rules are: beside the bundle, in a checkout, and in the Debian package. */
+/** Where the rules are: in the npm package, in a checkout, and in the Debian package. */
 const FOLDERS = ['../deploy/', '../../deploy/', '../../../share/beaconchain-exporter/'];
 
 export interface Alerting {
   readonly prometheus: string;
-  /** Undefined where it is not installed. */
+  /** Undefined if not installed. */
   readonly alertmanager: string | undefined;
   stop(): Promise<void>;
 }
 
-/** What the demo's Prometheus scrapes, and where its Alertmanager sends. */
 export interface Demonstrated {
-  /** Where the exporter listens. */
+  /** Where Prometheus scrapes the exporter. */
   readonly url: string;
   readonly path: string;
+  /** Where Alertmanager sends. */
   readonly receiver: string;
 }
 
 /**
  * Starts Prometheus and Alertmanager with the shipped rules, in a temporary folder that is deleted at the end.
- * @param tell Takes a sentence if one of them ends by itself
- * @returns undefined where Prometheus or the rules are not installed
+ * @param tell Called with a sentence if one of them ends by itself
+ * @returns undefined if Prometheus or the rules are not installed
  */
 export async function startAlerting(
   { url, path, receiver }: Demonstrated,
@@ -69,7 +69,7 @@ export async function startAlerting(
     write('alertmanager.yml', demoConfiguration(routes, receiver)),
     `--storage.path=${join(folder, 'alertmanager')}`,
     `--web.listen-address=${alerts}`,
-    // A host without a private address has none for a cluster.
+    // No cluster: on a host without a private address Alertmanager would not start.
     '--cluster.listen-address=',
   ]);
   const scrape = `localhost:${await freePort(PORTS.prometheus)}`;
@@ -79,7 +79,7 @@ export async function startAlerting(
       write('prometheus.yaml', prometheusConfiguration(shipped, { url, path }, hasAlertmanager ? [alerts] : [])),
       `--storage.tsdb.path=${join(folder, 'prometheus')}`,
       `--web.listen-address=${scrape}`,
-      // What fires before Prometheus has found Alertmanager is otherwise sent a minute later.
+      // By default, an alert that fires before Prometheus has found Alertmanager is sent a minute late.
       '--rules.alert.resend-delay=5s',
     ],
   );
@@ -92,7 +92,7 @@ export async function startAlerting(
   };
 }
 
-/** The shipped configuration of Alertmanager, whose receivers are the demo. */
+/** The shipped configuration of Alertmanager, with the demo as every receiver. */
 export function demoConfiguration(shipped: string, url: string): string {
   const { templates: _, ...configuration } = z
     .looseObject({ receivers: z.array(z.looseObject({ name: z.string() })) })
@@ -141,7 +141,7 @@ async function started(
     return undefined;
   }
   program.once('exit', (code, signal) => {
-    // Ctrl-C reaches it too.
+    // Ctrl-C ends it cleanly too.
     if (code === 0) return;
     const last = readFileSync(log, 'utf8').trim().split('\n').at(-1) ?? '';
     tell(`${name} ended with ${code ?? signal}: ${visible(last)}`);

@@ -22,7 +22,7 @@ import { type Running, type Start, startDaemon } from './serve.ts';
 const SANDBOX_FLAG = '--sandbox.listen-address';
 const SANDBOX_PORT = ':10033';
 const SECOND = `--web.listen-address=:10132 ${SANDBOX_FLAG}=:10133`;
-/** Results in four proposals of watched validators per epoch. */
+/** Four proposals of watched validators per epoch. */
 const SLOTS_PER_WATCHED_PROPOSAL = 8;
 
 /** Serves the simulated service. @throws UsageError */
@@ -40,7 +40,7 @@ export async function sandbox({ settings: { config }, access, log }: Start): Pro
   return { stop: () => service.close().then(() => access?.close()) };
 }
 
-/** Runs the daemon and a simulated service in one process, without a key or network. */
+/** Runs the exporter and a simulated service in one process, without a key or network. */
 export async function demo(start: Start): Promise<Running> {
   const own = start.settings.config.web.listenAddresses.map((address) => addressText(onLoopback(address)));
   const orders = addressText(sandboxAddress(start.flags['sandbox.listen-address']));
@@ -64,7 +64,7 @@ async function startDemo(start: Start): Promise<Running> {
     ...address,
     clock: systemClock,
     receive: (request, now) => receiveAlerts(request, now, (text) => output.write(text)),
-    // Slashings happen only on order.
+    // Only an order causes a slashing.
     slotsPerSlashing: Number.POSITIVE_INFINITY,
     watched: {
       validators: { mainnet: [...indicesOf(watch.mainnet), ...byKey], hoodi: [...indicesOf(watch.hoodi)] },
@@ -75,7 +75,7 @@ async function startDemo(start: Start): Promise<Running> {
   const { key } = service.sandbox.account;
   const [own = { host: undefined, port: 0 }] = config.web.listenAddresses;
   const urlAt = (port: number): string => `${access?.isTls ? 'https' : 'http'}://${browserHost(own.host)}:${port}`;
-  // For port 0 the system chooses one, too late for the settings.
+  // For port 0 the system chooses a port, too late for the settings.
   const externalUrl = own.port === 0 ? null : urlAt(own.port);
   const { chains } = service.sandbox;
   const feeRecipients = CHAIN_NAMES.map((chain) =>
@@ -93,7 +93,6 @@ async function startDemo(start: Start): Promise<Running> {
       const again = await readAgain();
       return { ...again, config: simulated(again.config), key };
     },
-    // The demo keeps no state.
     documents: NO_DOCUMENTS,
     isSimulated: true,
   });
@@ -102,7 +101,7 @@ async function startDemo(start: Start): Promise<Running> {
   log.info({ url, metrics: `${url}${config.web.telemetryPath}` }, 'demo: open the url');
   const orders = service.url.replace('127.0.0.1', 'localhost');
   output.write(advice(orders));
-  // Its Prometheus has no password, and trusts no certificate.
+  // The demo's Prometheus has no password and does not trust the certificate.
   if ((flags.prometheus ?? true) && access === undefined) {
     const tell = (text: string) => output.write(`${text}\n`);
     const demonstrated = { url, path: config.web.telemetryPath, receiver: `${orders}${ALERTS_PATH}` };
@@ -126,12 +125,12 @@ export function sandboxAddress(text = SANDBOX_PORT) {
   );
 }
 
-/** Other machines reach the demo only if it is asked to: it needs no password and takes orders. */
+/** Loopback unless the user names a host: the demo takes orders without a password. */
 function onLoopback({ host = '127.0.0.1', port }: ListenAddress) {
   return { host, port };
 }
 
-/** What to try, and where alerts go. README.md shows the same commands. */
+/** README.md shows the same commands. */
 function advice(url: string): string {
   return [
     `Cause an alert (${url}/ lists all orders):`,

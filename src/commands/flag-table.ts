@@ -8,7 +8,6 @@ import {
 } from '../toolkit/flags/flags.ts';
 import type { Environment } from '../toolkit/yaml/document.ts';
 
-/** What each command does. */
 const COMMANDS = {
   serve: 'poll the API and serve the metrics (default)',
   check: 'check the configuration and print its cost in requests',
@@ -34,11 +33,11 @@ const SERVE = {
 const CHECK = {
   probe: { help: 'Send one request to each enabled endpoint, and report what can be read.' },
   'without-key': {
-    help: 'With --probe: send each form of a request once without a key, and report what the status says of it. Needs no configuration.',
+    help: 'With --probe: send each form of a request once without a key, and report what the status says about it. Needs no configuration.',
   },
   report: {
     value: 'FILE',
-    help: 'Write the forms of requests and answers of the probe to a new file, without names, indices, keys or amounts.',
+    help: 'Write the forms of the requests and responses of the probe to a new file, without names, indices, keys or amounts.',
   },
   yes: { help: 'Probe without asking for confirmation; needed without a terminal.' },
   'safe-to-restart': {
@@ -72,7 +71,7 @@ export const BACKFILL = {
   },
   'full-resolution': { help: 'Machines: read 12 hours at a time, so that the service leaves out no records.' },
   resume: { help: 'Continue an interrupted run; the other flags of that run are remembered.' },
-  yes: { help: 'Start even if the run takes more than is left of the month.' },
+  yes: { help: 'Start even if the run takes more requests than are left this month.' },
 } satisfies Table;
 
 const LISTEN = {
@@ -95,7 +94,7 @@ const DEMO = {
   },
   prometheus: {
     isOn: true,
-    help: 'Start Prometheus and Alertmanager beside it where they are installed (default true).',
+    help: 'Start Prometheus and Alertmanager too, if they are installed (default true).',
   },
 } satisfies Table;
 

@@ -30,12 +30,11 @@ export function limitMemory(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   // By default the heap grows further between two collections the faster the machine is.
   setFlagsFromString('--heap-growing-percent=25');
-  // undici's HTTP parser, one large function of WebAssembly, is not optimized: that takes 22 MiB, of which 10 MiB remain.
+  // Do not optimize undici's HTTP parser, one large function of WebAssembly: that takes 22 MiB, of which 10 MiB remain.
   setFlagsFromString('--wasm-tiering-budget=2000000000');
-  // Nor are its wrappers for calls from JavaScript: the thousandth call would load V8's optimizing compiler, 2 MiB.
+  // Nor its wrappers for calls from JavaScript: the thousandth call would load V8's optimizing compiler, 2 MiB.
   setFlagsFromString('--wasm-wrapper-tiering-budget=2000000000');
-  // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. The baseline compiler is
-  // used, until a password has to be compared (bcrypt-worker.ts).
+  // The two optimizing compilers take 13 MiB, and sweeps are too rare to earn back their work. bcrypt-worker.ts turns one on.
   setFlagsFromString('--no-turbofan');
   setFlagsFromString('--no-maglev');
 }

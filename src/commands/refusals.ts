@@ -9,7 +9,7 @@ interface ListenError extends Error {
   readonly address?: string;
   readonly hostname?: string;
   readonly port?: number;
-  /** What to do, if it is not about the address of the exporter alone. */
+  /** What to do. Default: change the address of the exporter. */
   readonly remedy?: string;
 }
 

@@ -22,14 +22,14 @@ const EXIT = { stopped: 0, understood: 0, refused: 1, usage: 2, addressTaken: 3,
 /** The whole process shares one output, so that its lines stay in order. */
 const logOutput = new LineOutput(process.stdout.fd);
 
-/** The interface promises five seconds. */
+/** A stop takes at most five seconds in all. */
 const STOP_WITHIN_MS = 4_500;
 /** How long a start may continue after a signal. Then the log may take two more seconds. */
 const START_WITHIN_MS = 1_000;
 /** How long a process may take to end after its command. */
 const END_WITHIN_MS = 1_000;
 
-/** Runs one command to its end and returns its exit code. Only the code of that command is loaded. */
+/** Runs one command and returns its exit code. Loads only the modules of that command. */
 export async function runProgram(argv: readonly string[], env: Environment, stop: AbortSignal): Promise<number> {
   const code = await exitCodeOf(argv, env, stop);
   setTimeout(() => leave(code), END_WITHIN_MS).unref();
@@ -110,8 +110,8 @@ async function accessBy(webConfig: WebConfig | undefined, log: Logger): Promise<
 }
 
 /**
- * Waits for the stop, which may come during the start, or for the loss of the state, and then for an orderly stop. SIGHUP
- * reloads the configuration, after the start. A command without one ends, as when its terminal is closed.
+ * Runs until the stop, which may come during the start, or until the state is lost. SIGHUP reloads the configuration. A
+ * command without a reload ends, as when its terminal is closed.
  */
 async function untilStopped(
   begin: (onLost: (error: Error) => void) => Promise<Running>,
@@ -133,7 +133,7 @@ async function untilStopped(
     const hungUp = (running: Running) => (running.reload ? running.reload() : process.kill(process.pid, 'SIGTERM'));
     starting.then(hungUp).catch(() => undefined);
   });
-  // A start may wait for a name for minutes. It has nothing to save, but it may get the lease.
+  // A start may wait minutes for a name server. A late one has nothing to save, but gives back the lease.
   const stopLate = (): undefined => void starting.then((running) => running.stop()).catch(() => undefined);
   const cut = stopped.then(() => within(systemClock, START_WITHIN_MS, starting, stopLate));
   const running = await Promise.race([starting, cut]).catch((error) => {

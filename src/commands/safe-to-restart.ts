@@ -8,11 +8,7 @@ import { UsageError } from '../toolkit/flags/flags.ts';
 import { systemClock } from '../toolkit/lib/clock.ts';
 import { parseDuration } from '../toolkit/lib/duration.ts';
 
-/**
- * Asks for each chain whether a restart now costs nothing.
- * @param inputsOf What the state knows of the keys of a chain
- * @throws UsageError for an invalid duration
- */
+/** Whether a restart now costs nothing, on all chains. @param inputsOf What the state has about public keys @throws UsageError */
 export async function askSafeToRestart(
   settings: LoadedConfig,
   text: string,

@@ -7,7 +7,7 @@ import type { Access } from '../toolkit/web/access.ts';
 import { type RunningServer, SERVER_LIMITS, startServer } from '../toolkit/web/server.ts';
 import type { Flags } from './flag-table.ts';
 
-/** What the commands get that run until they are stopped. */
+/** The input of commands that run until they are stopped. */
 export interface Start extends Pick<ExporterOptions, 'settings' | 'readAgain' | 'proxies' | 'log'> {
   readonly flags: Flags;
   /** Undefined: plain HTTP without authentication. */
@@ -29,13 +29,13 @@ export async function serve(start: Start, onLost: (error: Error) => void): Promi
 
 interface DaemonOptions extends Start, Pick<ExporterOptions, 'documents' | 'replica' | 'isSimulated'> {}
 
-/** Starts the parts. They are stopped in reverse order, also when a later start fails. */
+/** Starts exporter and servers. Stops them in reverse order, also if a later start fails. */
 export async function startDaemon({ flags, ...options }: DaemonOptions): Promise<Required<Running> & { port: number }> {
   const { settings, access, log } = options;
   const hasLifecycle = flags['web.enable-lifecycle'] ?? true;
   const processMetrics = !flags['web.disable-exporter-metrics'];
   const { telemetryPath, listenAddresses } = settings.config.web;
-  // Together as many as one server would take.
+  // All servers together accept as many connections as one would.
   const maxConnections = Math.floor(SERVER_LIMITS.maxConnections / listenAddresses.length);
   const limits = { ...SERVER_LIMITS, maxConnections };
   await using starting = new AsyncDisposableStack();

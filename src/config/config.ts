@@ -112,7 +112,6 @@ const State = section({
     redis: redis ? { ...redis, section: 'state.redis', manual: 'docs/high-availability.md' } : undefined,
   }));
 
-/** Not the path of another page. */
 const FREE_PATH = '^/(?!-/|docs(/|$))[^?#]+$';
 
 const telemetryPath = parsed('a path such as /metrics, other than /, /-/... and /docs/...', (text) => {
@@ -164,5 +163,5 @@ export function fileOf<T extends Readonly<Record<string, ConfigSection>>>(sectio
   });
 }
 
-/** What no source has a part in. */
+/** The sections of no source. */
 export type CommonConfig = z.output<ReturnType<typeof fileOf<Record<never, never>>>>;

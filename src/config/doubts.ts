@@ -24,10 +24,9 @@ export function doubtsIn(config: CommonConfig, ofSources: readonly Finding[], ke
   ];
 }
 
-/** A path that would be there twice, and chains that would show the data of another chain. */
 function hostDoubts({ api, chains }: CommonConfig): Finding[] {
   const twice = api.baseUrl.endsWith('/api/v2')
-    ? [{ path: ['api', 'base_url'], message: 'expected the URL without /api/v2, which is added to it' }]
+    ? [{ path: ['api', 'base_url'], message: 'expected the URL without /api/v2, which the exporter adds' }]
     : [];
   const wrong = chains.flatMap(({ name, v1BaseUrl }, i): Finding[] => {
     const path = ['chains', name, 'v1_base_url'];
@@ -41,7 +40,7 @@ function hostDoubts({ api, chains }: CommonConfig): Finding[] {
 
 const LOOPBACK = /^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/;
 
-/** The hosts that get the key in clear text. It is no mistake: in a test or on a private network it can be intended. */
+/** Hosts that get the key in clear text. A doubt, not a mistake: a test or a private network can intend it. */
 function exposures({ api, chains }: CommonConfig): Finding[] {
   const hosts = [
     { path: ['api', 'base_url'], url: api.baseUrl },
@@ -54,15 +53,14 @@ function exposures({ api, chains }: CommonConfig): Finding[] {
   });
 }
 
-/** Only a shell expands `~` and `$HOME`. */
 function directoryDoubts({ dir, redis }: CommonConfig['state']): Finding[] {
   const [, part] = /\/(~|\$\w+)(?:\/|$)/.exec(dir) ?? [];
   if (redis || part === undefined) return [];
   const expected = part === '~' ? 'HOME' : part.slice(1);
-  return [{ path: ['state', 'dir'], message: `${part} is part of a name here: expected \${${expected}}` }];
+  return [{ path: ['state', 'dir'], message: `${part} is not expanded: expected \${${expected}}` }];
 }
 
-/** The names that Docker and Podman give to containers. */
+/** The default host names in Docker and Podman. */
 const CONTAINER_NAME = /^[0-9a-f]{12}$/;
 
 /** Alerts link the address that Prometheus scrapes, unless an external URL is set. Only Prometheus has that address. */

@@ -10,7 +10,7 @@ import { valueAt } from '../toolkit/yaml/value-at.ts';
 // Messages never show the key, or a file name that may be a misplaced key.
 
 export const KEY_VARIABLE = 'BEACONCHAIN_API_KEY';
-/** Names a file that contains the key. It overrides every key of the config file. */
+/** Overrides every key of the config file. */
 export const KEY_FILE_VARIABLE = 'BEACONCHAIN_API_KEY_FILE';
 const RULE = 'an API key of printable ASCII characters without spaces';
 const ALONE = 'only the key, without quotes and without a variable name';
@@ -35,7 +35,7 @@ function expectedKey(text: string): string | undefined {
   return QUOTED_OR_ASSIGNED.test(text) ? ALONE : undefined;
 }
 
-/** As above, with the characters of the text that cannot be seen. The schema's mistakes have them anyway. */
+/** The same, and the invisible characters of the text, which mistakes of the schema name anyway. */
 function whyNoKey(text: string): string | undefined {
   const expected = expectedKey(text);
   return expected && [expected, text === '' ? 'it is empty' : invisibleIn(text)].filter(Boolean).join('; ');

@@ -30,9 +30,9 @@ export interface LoadOptions {
   readonly overrides?: readonly Override[];
   readonly env: Environment;
   readonly hostname?: string;
-  /** For programs that need no key: whatever is configured about one is ignored. Otherwise it is required. */
+  /** Whether to ignore everything that is configured about a key. Otherwise a key is required. */
   readonly keyless?: boolean;
-  /** For programs that send no requests, proxies are ignored too. Default: as `keyless`. */
+  /** Whether to ignore proxies. Default: as `keyless`. */
   readonly isOffline?: boolean;
 }
 
@@ -40,11 +40,11 @@ export interface Loaded<C> {
   readonly config: C;
   /** Absent where the configuration names none. */
   readonly webConfig?: WebConfig | undefined;
-  /** Empty for keyless programs. */
+  /** Empty if `keyless`. */
   readonly key: string;
   /** Settings that are valid but do not work as intended, or let others get the key. */
   readonly warnings: readonly Mistake[];
-  /** Absent where the environment names none, and for keyless programs. */
+  /** Absent if the environment names none, or if `isOffline`. */
   readonly proxies?: ReturnType<typeof findProxies>['proxies'];
 }
 
@@ -104,7 +104,7 @@ const PATHS: readonly Override['path'][] = [
   ['web', 'config_file'],
 ];
 
-/** A path with the line break or the space of where it was copied from. It is not shown: it may be a misplaced key. */
+/** A path with invisible characters, as from a copy. The message does not show it: it may be a misplaced key. */
 function hiddenFindings(document: unknown, path: Override['path']): Finding[] {
   const hidden = invisibleIn(String(valueAt(document, path)));
   return hidden === undefined ? [] : [{ path, message: `expected the path of a file or directory; ${hidden}` }];
@@ -171,14 +171,14 @@ async function readWeb(
   }
 }
 
-/** Machines whose name the service never gives back: it drops the first colon and what follows (api-facts 1.1). */
+/** Names of machines with a colon: the service drops the colon and what follows (api-facts 1.1). */
 function colonDoubts(document: unknown, sections: readonly Pick<ConfigSection, 'machineNames'>[]): Finding[] {
   const names = sections
     .flatMap((one) => one.machineNames ?? [])
     .flatMap((path) => valuesAt(document, path.split('.')));
   return names.flatMap(({ path, value }) => {
     const [kept, dropped] = String(value).split(':');
-    const message = `${show(value)} never comes back, because the service drops a colon and what follows: expected "${kept}"`;
+    const message = `${show(value)} never matches, because the service drops a colon and what follows: expected "${kept}"`;
     return dropped === undefined ? [] : [{ path, message }];
   });
 }
@@ -209,7 +209,7 @@ function chainFindings(document: unknown, sections: readonly ConfigSection[]): F
   return [...findings, ...ofNoChain.map(({ path }) => ({ path, message }))];
 }
 
-/** The proxies; undefined where none is named. No finding shows a value: it may hold a password. */
+/** Findings show no value: it may hold a password. */
 export function findProxies(env: Environment) {
   const findings: Finding[] = [];
   // Lower case first, as in curl.
@@ -227,11 +227,11 @@ export function findProxies(env: Environment) {
   return { proxies: http || https ? { http, https, except } : undefined, findings };
 }
 
-/** Without a scheme it is http. Undefined: it is not the URL of an HTTP proxy. */
+/** The default scheme is http. Undefined: not the URL of an HTTP proxy. */
 function proxyUrl(text: string): string | undefined {
   const url = URL.parse(text.includes('://') ? text : `http://${text}`);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
-  // A password with a / ? or # that is not percent-encoded: its beginning would be the port, its rest the path.
+  // A password with an unencoded / ? or #: its beginning would become the port, its rest the path.
   if (`${url.pathname}${url.search}${url.hash}`.includes('@')) return undefined;
   try {
     decodeURIComponent(url.username + url.password);

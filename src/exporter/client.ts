@@ -24,7 +24,7 @@ import { latestWriter, type StateStore } from '../toolkit/state/store.ts';
 import type { Settings } from './settings.ts';
 import { LEDGER, restore } from './state.ts';
 
-/** The connections, and the random numbers of retries, in [0, 1). A simulation replaces them. */
+/** What a simulation replaces: the connections, and the random numbers of retries, in [0, 1). */
 export interface Outside {
   readonly createTransport: CreateTransport;
   readonly random: () => number;
@@ -40,17 +40,16 @@ export interface ClientOptions {
   readonly clock: ApiDependencies['clock'];
   /** As left by the previous run. */
   readonly ledger: Ledger;
-  /** Writes the ledger some seconds after a change, or at once after a refusal; default: it is not kept. */
+  /** Writes the ledger some seconds after a change, or at once after a refusal. Default: the ledger is not kept. */
   readonly save?: (ledger: Ledger) => Promise<void>;
   readonly onSaveError?: (error: unknown) => void;
-  /** A response closed the budget, and the ledger with the wait is written, unless the write failed. */
+  /** Called when a response has closed the budget, after the ledger with the wait was written or its write failed. */
   readonly onClosed?: (ledger: Ledger) => void;
-  /** A request has waited for the budget. */
+  /** Called when a request has waited for the budget. */
   readonly onWait?: (seconds: Seconds) => void;
   readonly observer?: ApiObserver;
   readonly onOdd?: ApiDependencies['onOdd'];
   readonly transport?: (send: Transport) => Transport;
-  /** Replaced in simulations. */
   readonly outside?: Outside | undefined;
   /** Set if several processes share the account: nothing is sent without the lease. */
   readonly leads?: (() => boolean) | undefined;
@@ -67,7 +66,7 @@ export interface Client {
   close(): Promise<void>;
 }
 
-/** The ledger changes with every request and answer. */
+/** The ledger changes with every request and response, which is too often to write each change. */
 const LEDGER_EVERY_MS = 5_000;
 
 export function openClient(options: ClientOptions): Client {
@@ -106,7 +105,7 @@ export function openClient(options: ClientOptions): Client {
   async function close(): Promise<void> {
     await connections.close().finally(() => {
       isClosing = true;
-      // The last document lacks nothing.
+      // The last write is complete: no request follows.
       writer.touch();
       return writer.close();
     });

@@ -18,33 +18,29 @@ type Key = Ledger['key'];
 
 const HOW_TO_SET = 'in api.key or api.key_file and reload, or in BEACONCHAIN_API_KEY and restart';
 
-/** What happened, and what to do. */
 const KEY_REFUSED = {
   refused: [
-    'the API key is refused',
-    `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the key is tried again after a minute, then every 10 minutes`,
+    'the service refuses the API key',
+    `create or renew a key at beaconcha.in and set it ${HOW_TO_SET}; the exporter tries the key again after a minute, then every 10 minutes`,
   ],
   revoked: [
-    'access is revoked',
-    `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; no requests are sent until then`,
+    'the service revoked access',
+    `the trial is over or the subscription was cancelled: renew it at beaconcha.in, then restart or reload at least 10 minutes after the refusal; or set another key ${HOW_TO_SET}; until then the exporter sends no requests`,
   ],
 } as const;
 
 const KERNEL_EVENTS: EventTable = {
   [PART_REFUSED]: { level: 'warn', message: 'the service refuses a part of a source' },
-  [READ_ENDED]: {
-    level: 'warn',
-    message: 'the service has not found for an hour what it used to give: it is asked once an hour',
-  },
+  [READ_ENDED]: { level: 'warn', message: '404 for an hour where the service had data before: polling once an hour' },
 };
 
 /** The ratio by which an interval must change to be logged. */
 const MATERIAL_RATIO = 1.25;
 
-/** Logs a change once, however often it is reported. */
+/** Logs each change once, however often its caller reports it. */
 export class EventLog {
   readonly #log: Logger;
-  /** The value that was noted last under each key. */
+  /** The last value under each key. */
   readonly #logged = new Map<string, string | undefined>();
   #plan: { readonly at: MonotonicMs; readonly paces: ReadonlyMap<string, LoggedPace> } | undefined;
 
@@ -63,49 +59,49 @@ export class EventLog {
     else this.keyRefused(key);
   }
 
-  /** Called when the refusal is written, so that it survives a kill, or cannot be written. */
+  /** Called after the refusal was written, so that a kill does not log it twice, or after the write failed. */
   keyRefused({ standing, since }: Key): void {
     if ((standing !== 'refused' && standing !== 'revoked') || !this.#hasChanged('key', standing)) return;
     const [message, help] = KEY_REFUSED[standing];
     this.#log.error({ since: new Date(since).toISOString(), help }, message);
   }
 
-  /** The ledger has changed: the service may accept the key by now. */
+  /** Called when the ledger has changed. */
   keySeen({ standing }: Key): void {
     if (standing === 'valid' && this.#hasChanged('key', undefined))
       this.#log.info('the service accepts the API key again');
   }
 
-  /** A read has ended. The first failure of a kind is logged, and the success after failures. */
+  /** Called at the end of each read. Logs the first failure of a kind, and the first success after failures. */
   ran(source: Source, read: Read<unknown>, { failure, isRefused }: Ended): void {
     const { name, chain, reads } = source;
     const fields = { source: name, chain, ...(reads.length > 1 && { read: read.name }), err: failure?.message };
     const reason = failure instanceof RequestFailed ? failure.reason : failure?.name;
-    // These concern all sources, and have a line of their own.
+    // The key and the budget concern all sources, and have lines of their own.
     const isShared = failure instanceof BudgetClosed || isFailure(failure, 'unauthorized', 'revoked');
     const isNew = !isShared && this.#hasChanged(`failure of ${sourceId(source)} ${read.name}`, reason);
-    // The refusal has a line of its own.
+    // PART_REFUSED says so already.
     if (!failure && isNew && !isRefused) this.#log.info(fields, 'poll succeeded again');
     else if (!failure) this.#log.debug(fields, 'polled');
     else this.#log[isNew ? 'warn' : 'debug']({ ...fields, help: helpOn(failure) }, 'poll failed');
   }
 
-  /** Records have a field that cannot be read. The first one of each endpoint and field is logged. */
+  /** Logs the first unreadable record of each endpoint and field. */
   unreadable(endpoint: Endpoint, { place, message }: Odd): void {
     const field = place.replace(/(?<=^|\.)\d+(?=\.|$)/g, '*');
     if (!this.#hasChanged(`${endpoint} ${field}`, 'odd')) return;
     const help = 'update the exporter, or report the output of check --probe';
-    this.#log.warn({ endpoint, field, err: message, help }, 'a record cannot be read in full');
+    this.#log.warn({ endpoint, field, err: message, help }, 'a field of a record is unreadable');
   }
 
-  /** An event whose value is saved. */
+  /** Called after the value with the event was saved. */
   found({ name, chain, events }: Source, { type, ...fields }: SourceEvent): void {
     const line = KERNEL_EVENTS[type] ?? events?.[type];
     if (!line) throw new TypeError(`no line for the event ${type} of ${name}`);
     this.#log[line.level]({ source: name, chain, ...fields }, line.message);
   }
 
-  /** Logs waits when another source waits, and the plan when an interval has changed by much, at most once an hour. */
+  /** Logs the waits if other sources wait than before, and, at most once an hour, the plan if an interval changed by much. */
   scheduled(schedules: ReadonlyMap<Source, Schedule>, now: MonotonicMs): void {
     const all = [...schedules].map(([source, schedule]) => ({ id: sourceId(source), source, schedule }));
     this.#logWaits(new Map(all.flatMap(({ id, schedule: { first } }) => (first.wait ? [[id, first.wait]] : []))));
@@ -119,9 +115,8 @@ export class EventLog {
     const isStretched = running.some(({ schedule: { first } }) => first.pace.intervalMs > first.read.everyMs);
     const intervals = Object.fromEntries([...paces].map(([id, pace]) => [id, describePace(pace)]));
     const fields = { intervals, requests_per_day: perDay };
-    if (isStretched)
-      this.#log.warn(fields, 'the budget does not allow the configured intervals: intervals are stretched');
-    else this.#log.info(fields, 'the budget allows the configured intervals');
+    if (isStretched) this.#log.warn(fields, 'intervals lengthened to stay within the limits');
+    else this.#log.info(fields, 'polling at the configured intervals');
   }
 
   #logWaits(waits: ReadonlyMap<string, QuotaWait>): void {
@@ -130,10 +125,9 @@ export class EventLog {
       id,
       `${LIMITS[limit]}, until ${new Date(until).toISOString()}`,
     ]);
-    this.#log.warn({ waits: Object.fromEntries(described) }, 'sources wait for the quota');
+    this.#log.warn({ waits: Object.fromEntries(described) }, 'polling paused until the quota resets');
   }
 
-  /** Notes the value of this key, and returns whether it differs from the one before. */
   #hasChanged(key: string, value: string | undefined): boolean {
     if (this.#logged.get(key) === value) return false;
     this.#logged.set(key, value);
@@ -164,7 +158,7 @@ function describePace({ intervalMs, without }: LoggedPace): string {
 function helpOn(failure: Error): string | undefined {
   if (!isFailure(failure, 'forbidden')) return undefined;
   const next = partOf(failure.endpoint)
-    ? 'If it is refused again, at least ten minutes later, this part of the source is off for a day'
-    : 'Or set enabled: false for this source. Until then it is tried again every hour';
+    ? 'If the service refuses it again, at least ten minutes later, this part of the source is off for a day'
+    : 'Or set enabled: false for this source. Until then the exporter tries again every hour';
   return `the plan of the account may not include this endpoint. See beaconcha.in/pricing. ${next}`;
 }

@@ -77,7 +77,7 @@ export class Exporter implements Pages {
   readonly #exposition: Exposition<Snapshot>;
   readonly pages: ReturnType<typeof pagesOf>;
   readonly #startedAt: MonotonicMs;
-  /** Why the last reload failed. Undefined if it did not. */
+  /** Why the last reload failed. Undefined if it succeeded. */
   #reloadError: string | undefined;
   /** When the configuration was last read and valid. */
   #reloadedAt: UnixMs;
@@ -189,14 +189,14 @@ export class Exporter implements Pages {
     this.#log.error({ err: String(error) }, 'page not rendered');
   }
 
-  /** Why a restart would help. Undefined if it would not. */
+  /** Why a restart would help. Undefined if healthy. */
   unhealthy(): string | undefined {
     const heartbeatAt = this.#replica?.heartbeatAt ?? Number.POSITIVE_INFINITY;
     if (this.#clock.monotonic() - heartbeatAt > DEAD_AFTER_MS) return 'the heartbeat of the replica has stopped';
     return this.#polling && this.#scheduler.unhealthy();
   }
 
-  /** Why the exporter is not ready yet. Once undefined, it stays so. */
+  /** Why the exporter is not ready yet. Undefined from the first time it is ready. */
   unready(): string | undefined {
     if (!this.#isReady) {
       const { views, now } = this.#snapshot();
@@ -205,7 +205,7 @@ export class Exporter implements Pages {
     return this.#isReady ? undefined : 'a source has not made its first attempt';
   }
 
-  /** Reads the settings again. Returns undefined if they now apply, else the reason why nothing has changed. */
+  /** Reads the settings again. Returns why nothing has changed, or undefined if the new settings apply. */
   reload(): Promise<string | undefined> {
     return this.#inTurn(async () => (this.#stopping.signal.aborted ? 'stopping' : this.#reload()));
   }
@@ -246,7 +246,7 @@ export class Exporter implements Pages {
   /** Takes over from the replica that polled before. */
   async #lead(): Promise<void> {
     const { documents } = this.#options;
-    // The lease was lost and taken again before the first of two turns came.
+    // If the lease was lost and taken again before the first turn came, that turn already polls.
     if (this.#polling && !this.#polling.stop.signal.aborted) return;
     await this.#polling?.ended;
     if (this.#stopping.signal.aborted || !this.#replica?.leads()) return;
@@ -262,7 +262,7 @@ export class Exporter implements Pages {
       await this.#poll(isFirstStart);
       this.#exposition.touch();
     } catch (error) {
-      this.#log.error({ err: String(error) }, 'cannot lead');
+      this.#log.error({ err: String(error) }, 'cannot lead: leaving the lease to another replica');
       this.#replica.resign();
     }
   }
@@ -292,7 +292,7 @@ export class Exporter implements Pages {
       assertNoRestartNeeded(this.#settings, next);
       const changed = !isDeepStrictEqual(this.#settings, next);
       await this.#adopt(next);
-      // The client that requested the reload may scrape next.
+      // Whoever requested the reload may scrape next.
       this.#exposition.touch(...(changed ? [] : [OWN]));
       await this.#exposition.refresh();
       this.#log.level = next.config.log.level;

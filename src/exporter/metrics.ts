@@ -111,7 +111,7 @@ const SOURCE_COLUMNS: readonly (readonly [name: string, help: string, value: (vi
   ],
 ];
 
-/** beaconchain_source_*: the attempts of each source, without one of which the budget leaves out all: it is not down. */
+/** beaconchain_source_*: the attempts of each source. One that the budget leaves out as a whole has no series: it is not down. */
 export function sourceFamilies(all: readonly SourceView[]): Family[] {
   const views = all.filter(({ first, leftOut }) => !leftOut.includes(first.read.name));
   const refused = views.flatMap(({ source, entry }) =>
@@ -142,12 +142,10 @@ export function sourceFamilies(all: readonly SourceView[]): Family[] {
   ];
 }
 
-/** The labels of one source: `chain` if it is of one chain. */
 export function labelsOf({ name, chain }: Source): { readonly source: string; readonly chain?: string } {
   return chain ? { source: name, chain } : { source: name };
 }
 
-/** The only sample of a family. */
 function one(value: number): Sample[] {
   return [{ labels: {}, value }];
 }

@@ -118,7 +118,7 @@ function toSample(name: string, { metricName, labels, value }: Json['values'][nu
   return { labels: encodeBound(strings), value, ...(suffix ? { suffix } : {}) };
 }
 
-/** OpenMetrics requires bounds as floats; the same spelling in both formats keeps the series the same. */
+/** OpenMetrics requires bounds as floats. With the same spelling in both formats the series stay the same. */
 function encodeBound(labels: Record<string, string>): Record<string, string> {
   const { le } = labels;
   return le !== undefined && /^\d+$/.test(le) ? { ...labels, le: `${le}.0` } : labels;

@@ -50,7 +50,7 @@ export function viewsOf(state: State, setup: Setup, now: UnixMs): SourceView[] {
   return sourceViews(known, budgetViewOf(setup, state.ledger, now), { now, held: now });
 }
 
-/** Pure. The paces that are configured, whatever the limits allow. A read that may only use a share of them is on as it is now. */
+/** Pure. The configured paces, as if there were no limits. A read with `spare` stays on or off as the limits have it. */
 export function configuredPaces(state: State, setup: Setup, now: UnixMs): ReturnType<typeof pacesOf> {
   const view = budgetViewOf(setup, state.ledger, now);
   const sources = plannedSources(state, setup);

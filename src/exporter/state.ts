@@ -22,7 +22,7 @@ export const LEDGER = 'ledger';
 export const FIRST_START = 'first-start';
 export const FirstStart = z.object({ at: z.number() });
 
-/** Why the program cannot keep its state; the message is one line for the operator. */
+/** The program cannot use its state. The message is one line for the operator. */
 export class StateRefused extends Error {
   override readonly name = 'StateRefused';
 }

@@ -18,14 +18,14 @@ export const SLOTS_PER_EPOCH = 32;
 export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
 export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
 export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
-/** How old the data of the service may honestly be when they arrive. */
+/** How old the data in a response usually are, at most. */
 export const HONEST = {
   head: 10 * MS_PER_MINUTE,
   status: 3 * MS_PER_EPOCH,
   /** Over 24 hours of finalized epochs. */
   sums: 6 * MS_PER_EPOCH,
 } as const satisfies Record<string, Milliseconds>;
-/** What is known of an epoch in progress is dated by its end. */
+/** Data about an epoch in progress have the date of its end. */
 export const DATED_AHEAD_MS: Milliseconds = CLOCK_AHEAD_MS + MS_PER_EPOCH;
 /** The same on both chains. */
 export const EPOCHS_PER_SYNC_COMMITTEE_PERIOD = 256;
@@ -58,8 +58,8 @@ export function periodTime(chain: Chain, period: number): UnixSeconds {
 }
 
 /**
- * An answer about a time further ahead of our clock than this is ignored: days and periods never move back, so no right
- * answer would ever replace it. The limit is wide, because a test chain may run ahead of our clock.
+ * The exporter ignores answers about a time further ahead of its clock than this: days and periods never move back, so no
+ * correct answer would ever replace them. The limit is wide, because a test chain may run ahead.
  */
 export const NONSENSE_AHEAD_SECONDS = 365 * SECONDS_PER_DAY;
 

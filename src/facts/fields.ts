@@ -48,12 +48,12 @@ export const daily = optional(
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
 
-/** Of a validator. Keys and addresses are compared, so they come out in lower case, as the service writes them. */
+/** Of a validator. Keys and addresses become lower case, as the service writes them, so that they can be compared. */
 export const PublicKey = hexOf(96);
 /** Of an account on the execution layer. */
 export const Address = hexOf(40, 'an address of 0x and 40 hex digits');
 
-/** Without a flag in the pattern, which a JSON schema could not have. */
+/** Without a regular expression flag, which a JSON Schema cannot have. */
 function hexOf(digits: number, error?: string) {
   const pattern = new RegExp(`^0[xX][\\da-fA-F]{${digits}}$`);
   return z
@@ -114,11 +114,11 @@ export interface WatchPerChain {
   readonly watch: PerChain<Watch>;
   /** The public keys, each once. */
   readonly keys: PerChain<readonly string[]>;
-  /** Those of no chain in particular, if several are configured: each chain has them. */
+  /** Keys without a chain, if several chains are configured. Each chain has them in `keys` too. */
   readonly anywhere: readonly string[];
 }
 
-/** The validators of all lists. A list without chains is for the only chain; of several, only its keys. */
+/** The validators of all lists. With several chains, only the keys of a list without chains count. */
 export function watchPerChain(lists: readonly WatchList[], chains: readonly Chain[]): WatchPerChain {
   const only = chains.length > 1 ? undefined : (chains[0] ?? 'mainnet');
   const on = (chain: Chain) =>

@@ -1,14 +1,14 @@
 import { type Identifier, type Watch, type WatchRange, watchedCount, watches, watchOf } from './watch.ts';
 
-/** The watched validators of one group, or without `group` those of none. */
+/** The watched validators of one group, or without `group` those in no group. */
 export interface WatchedGroup {
   readonly group?: string;
   readonly watch: Watch;
-  /** The public keys of those whose index is not known. Absent: there are none. */
+  /** The public keys of validators whose index is not known. */
   readonly keys?: ReadonlySet<string>;
 }
 
-/** A set of validators with a name. Absent `keys`: none. */
+/** A set of validators with a name. */
 export interface NamedWatch {
   readonly name: string;
   readonly watch: Watch;
@@ -40,12 +40,12 @@ export function sizeOf({ watch, keys }: WatchedGroup): number {
   return watchedCount(watch) + (keys?.size ?? 0);
 }
 
-/** The label of what belongs to a group; none without one, so that nothing changes where no groups are configured. */
+/** The label of a group. No label without a group, so that nothing changes if no groups are configured. */
 export function groupLabel(group: string | undefined): { readonly group?: string } {
   return group === undefined ? {} : { group };
 }
 
-/** The group of a validator, or that of those in none; undefined: it is not watched. */
+/** The group of a validator, which may be the one without a name. Undefined if it is not watched. */
 export function watchedGroupOf(groups: readonly WatchedGroup[], validator: Identifier): WatchedGroup | undefined {
   return groups.find(({ watch, keys }) =>
     typeof validator === 'number' ? watches(watch, validator) : keys?.has(validator),

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in which the state is written. No other is read. A test holds that it changes with the form of the state. */
+/** The only version of the state that is read and written. A test fails if the form of the state changes without it. */
 export const STATE_VERSION = 9;
 
-/** Version and revision of this program. The revision is written by the build; a checkout has none. */
+/** The build writes the revision; a checkout has none. */
 export const VERSION: string = read('../../package.json', 'version') ?? 'unknown';
 export const REVISION: string = read('../build.json', 'revision') ?? '';
 

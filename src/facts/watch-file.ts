@@ -12,13 +12,12 @@ export class WatchFile {
   }
 }
 
-/** Of a large file that is something else, only the first lines are reported. */
+/** A large file of another kind would fill the screen. */
 const MAX_FINDINGS = 10;
 
 /**
- * Reads a file with one validator a line, or one of the deposit tool. The findings name the file, a line or an entry, and what is
- * expected.
- * @param chains How many are configured. An index is of one chain, a key says nothing about it
+ * Reads a file with one validator a line, or one of the deposit tool.
+ * @param chains How many are configured. With several, an index is a mistake, because it does not name its chain
  * @throws an Error with a code if the file cannot be read
  */
 export async function readWatchFile(
@@ -47,10 +46,10 @@ export async function readWatchFile(
 }
 
 interface Entry {
-  /** Where it is in the file. */
+  /** Appended to the name of the file. */
   readonly place: string;
   readonly value?: unknown;
-  /** What is expected in its place. */
+  /** The mistake, if there is no value. */
   readonly expected?: string;
 }
 

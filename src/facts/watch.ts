@@ -42,12 +42,10 @@ export function watchedCount(watch: Watch): number {
   return watch.reduce((count, { first, last }) => count + last - first + 1, 0);
 }
 
-/** Every index, ascending. */
 export function* indicesOf(watch: Watch): Generator<number> {
   for (const { first, last } of watch) for (let index = first; index <= last; index += 1) yield index;
 }
 
-/** All of a list in its order, in chunks of up to `size`. */
 export function chunksOf<T>(all: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

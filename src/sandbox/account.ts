@@ -35,13 +35,13 @@ export interface Account {
   /** The trial expired or the subscription was cancelled. */
   isRevoked: boolean;
   headers: HeaderForm;
-  /** When the month begins anew. `thirty_days`: so long after its first request. */
+  /** When the next month starts. `thirty_days`: 30 days after the first request of this one. */
   readonly month: 'calendar' | 'thirty_days';
   /** Which requests share a counter. `version`: those of a legacy subscription. */
   readonly buckets: 'one' | 'version' | 'endpoint';
   /** By bucket. */
   readonly usage: Map<string, Usage>;
-  /** Of callers without a valid key, who are counted apart. */
+  /** Callers without a valid key are counted apart. */
   readonly strangers: Usage;
 }
 
@@ -64,19 +64,18 @@ export function limitsOf(plan: AccountPlan): AccountLimits {
   return typeof plan === 'string' ? PLANS[plan] : plan;
 }
 
-/** Requests of other users of the account, in each bucket that is in use. */
+/** Counts requests of other users of the account, in each bucket that is in use. */
 export function spend(account: Account, requests: number, now: UnixMs): void {
   if (account.buckets === 'one') usageOf(account, DEFAULT_BUCKET);
   for (const usage of account.usage.values()) count(account, usage, requests, now);
 }
 
-/** What all users together have used of the month; of several buckets, the one that was used most. */
+/** The requests of all users this month, in the bucket with the most. */
 export function usedOfMonth({ usage }: Account, now: UnixMs): number {
   const used = [...usage.values()].map(({ month }) => (month && isOpen(month, now) ? month.used : 0));
   return Math.max(0, ...used);
 }
 
-/** The quota is full again. */
 export function renew({ usage }: Account): void {
   for (const one of usage.values()) {
     delete one.month;
@@ -90,7 +89,7 @@ interface Call {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A request that was counted in every window, also if one of them refused it. */
+/** A request that was counted in every window, even if one of them refused it. */
 export interface Charge {
   readonly isKeyValid: boolean;
   readonly bucket: string;
@@ -113,13 +112,13 @@ export function charge(account: Account, call: Call, now: UnixMs): Charge {
     'ratelimit-validapikey': String(isKeyValid),
     ...headersOf(limits, windows, exceeded, now),
   };
-  // Whatever else is left out, the limits of 0 are how revoked access is told.
+  // Always sent: the limits of 0 are the only sign of revoked access.
   const headers = isRevoked ? all : sentHeaders(account.headers, all, exceeded !== undefined);
   if (exceeded) refund({ usage });
   return { isKeyValid, bucket, refusedBy: isRevoked ? 'revoked' : exceeded, headers, usage };
 }
 
-/** Takes a request back from the long windows: for a 429 and 5xx. */
+/** Takes a request back from the long windows, after a 429 or 5xx. */
 export function refund({ usage: { month, hour } }: Pick<Charge, 'usage'>): void {
   for (const window of [month, hour]) if (window) window.used -= 1;
 }
@@ -158,12 +157,12 @@ function count(account: Account, usage: Usage, requests: number, now: UnixMs): R
   return { month: counted('month'), hour: counted('hour'), second: counted('second') };
 }
 
-/** A window in the future is not: otherwise it would never end for a clock that was set back. */
+/** A window in the future is closed: after the clock was set back, it would never end. */
 function isOpen({ from, until }: Window, now: UnixMs): boolean {
   return from <= now && now < until;
 }
 
-/** The window that a request opens. That of a second is no second of the clock. */
+/** The window that a request opens. A second starts with the request, not with the clock. */
 function spanOf(window: LimitedWindow, month: Account['month'], now: UnixMs): Pick<Window, 'from' | 'until'> {
   if (window === 'second') return { from: now, until: now + 1000 };
   const hour = now - (now % MS_PER_HOUR);
@@ -189,8 +188,8 @@ function headersOf(
 ): Record<string, string> {
   const limit = (window: LimitedWindow): number => limitOf(limits, window);
   const left = (window: LimitedWindow): number => Math.max(0, limit(window) - windows[window].used);
-  // The longest window that is exceeded is reported. Its rest is rounded down to whole seconds, as by the service: a caller
-  // that waits exactly this long can be too early.
+  // The service reports the longest window that is exceeded, and rounds its rest down to whole seconds: a caller that waits
+  // exactly this long can be too early.
   const reported = exceeded ?? 'second';
   const reset = String(reported === 'second' ? 1 : Math.floor((windows[reported].until - now) / 1000));
   return {
@@ -204,7 +203,7 @@ function headersOf(
   };
 }
 
-/** Minute and day are no windows of the service: they repeat the figures of another one, as does one without a limit. */
+/** The service has no window of a minute or a day: these headers, and those without a limit, repeat another window's figures. */
 function perWindow(what: string, { perHour, perMonth }: AccountLimits, of: (window: LimitedWindow) => number) {
   const month = of(perMonth === undefined ? 'second' : 'month');
   const hour = perHour === undefined ? month : of('hour');

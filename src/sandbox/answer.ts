@@ -60,7 +60,7 @@ export function answer(sandbox: Sandbox, request: SandboxRequest, now: UnixMs): 
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What the service says to a caller whom it does not refuse. The path has no query. */
+/** The response to a caller whom the service does not refuse. The path has no query. */
 export function contentOf(sandbox: Sandbox, request: SandboxRequest, chain: Chain, now: UnixMs) {
   try {
     return { status: 200, body: served(request, chain)(sandbox, now) };
@@ -83,7 +83,7 @@ function v2<S extends z.ZodType>(schema: S, serve: (sandbox: Sandbox, body: z.ou
 }
 
 const QUEUES = '/api/v2/ethereum/queues';
-/** The only form of an answer that has a name of its own. The service answers in it with or without the name. */
+/** The only named form of an answer. The service uses it with or without the name in the request. */
 const FORM_OF_QUEUES = 'application/vnd.beaconcha.in.v2.1+json';
 
 /** v2 by path: JSON in a POST. */
@@ -113,10 +113,7 @@ const V1: Readonly<Record<string, ServeV1>> = {
   'sync_committee/{}': committee,
 };
 
-/**
- * How the service answers a request, whose path has no query here. The chain is that of the host.
- * @throws Refusal for a request that no document and no recording shows
- */
+/** @param chain That of the host @throws Refusal for a request that no document and no recording shows */
 export function served(request: SandboxRequest, chain: Chain): Serve {
   const { method, path, headers, body } = request;
   if (isV1(path)) {

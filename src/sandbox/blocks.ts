@@ -36,7 +36,7 @@ function paymentOf({ amount, recipient: { address, isContract } }: Payment) {
   return { amount: String(amount), recipient: { address, is_contract: isContract } };
 }
 
-/** Never the sum of both: the fees of a block that was bought are those of its builder. */
+/** Never the sum of both: the builder of a bought block keeps the fees. */
 function rewardOf<T>({ mev, fees }: { readonly mev: T | null; readonly fees: T }): T {
   return mev ?? fees;
 }

@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts';
 
 /**
  * The bodies that the service accepts, written from its documents and from recorded requests. They share nothing with the
- * client, so a key that only the client believes in is refused here.
+ * client, so they refuse a key that only the client has.
  */
 const Natural = z.int().nonnegative();
 
@@ -41,7 +41,7 @@ export const SyncCommitteeBody = z.strictObject({
 });
 
 const PublicKey = z.string().regex(/^0x[0-9a-f]{96}$/);
-/** Every recorded request has the identifiers in an object of their own, and those of one kind (api-facts 10). */
+/** In every recorded request the identifiers are in an object of their own, and of one kind (api-facts 10). */
 const ValidatorSelector = z.strictObject({ validator_identifiers: z.array(z.union([Natural, PublicKey])).min(1) });
 
 export const ValidatorsBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, ...PAGE });
@@ -55,7 +55,7 @@ export const AggregateBody = z.strictObject({
 });
 export type AggregateBody = z.infer<typeof AggregateBody>;
 
-/** Of the same by epoch: one, as a bare number. */
+/** The same for one epoch, as a bare number. */
 export const EpochBody = z.strictObject({ chain: ChainName, validator: ValidatorSelector, epoch: Natural, ...PAGE });
 export type EpochBody = z.infer<typeof EpochBody>;
 
@@ -86,9 +86,9 @@ export function selected(text: string, words: Readonly<Record<string, number>>, 
 const Cursor = z.tuple([z.string(), z.number(), Natural]);
 
 /**
- * A page of the records that there are when the first page is requested, so that later pages fit it. The cursor contains
- * that time, how many records were sent, and the rest of the body: with another body it is refused, as by the service
- * (api-facts 7.2). A page has no more than `longest` records, whatever was requested.
+ * A page of the records that exist when the first page is requested, so that later pages fit it. The cursor contains that
+ * time, how many records were sent, and the rest of the body: the service refuses it with another body (api-facts 7.2). A
+ * page has no more than `longest` records, whatever was requested.
  */
 export function pageOf<T>(
   { cursor, ...query }: { readonly cursor: string; readonly page_size: number },

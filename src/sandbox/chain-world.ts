@@ -38,7 +38,7 @@ export interface Block {
   readonly isCanonical: boolean;
 }
 
-/** A chain whose slots are drawn from its seed, where neither a story nor an order says what they are. */
+/** A chain. Its seed draws each slot, unless a story or an order says what the slot is. */
 export interface ChainWorld {
   readonly chain: Chain;
   readonly seed: number;
@@ -52,15 +52,15 @@ export interface ChainWorld {
   readonly missed: Map<number, number>;
   /** The blocks of the slots that a story wrote, with forks. A slot with an empty list is missed. */
   readonly blocks: Map<number, readonly Block[]>;
-  /** The newest slot that the service knows, where a story sets it: otherwise the clock does. */
+  /** The newest slot that the service knows. Undefined: by the clock. */
   head: number | undefined;
-  /** The newest final epoch, where a story sets it: otherwise the second before the head. */
+  /** The newest final epoch. Undefined: the second before the head. */
   finalized: number | undefined;
   /** Whether all blocks of a slot are shown as canonical if one is: the service sets the status by slot (api-facts 5.1). */
   isTied: (slot: number) => boolean;
 }
 
-/** A chain without a story and without orders. By default nobody is slashed and nobody's turn comes more often. */
+/** A chain without a story and without orders. By default without slashings and without watched validators. */
 export function chainWorld(
   chain: Chain,
   settings: Pick<ChainWorld, 'seed'> & Partial<Pick<ChainWorld, 'slotsPerSlashing' | 'proposers'>>,
@@ -79,7 +79,6 @@ export function chainWorld(
   };
 }
 
-/** Of a sync committee. */
 export const SEATS = 512;
 
 /** The newest slot that the service knows at `now`: blocks take one slot to arrive there. */
@@ -105,7 +104,6 @@ export function epochsRange(chain: Chain, first: number, last: number) {
   };
 }
 
-/** The newest slot of a chain. */
 export function headOf({ chain, head }: ChainWorld, now: UnixMs): number {
   return head ?? headSlot(chain, now);
 }
@@ -125,7 +123,7 @@ export function isMissed({ seed, missed, blocks }: ChainWorld, slot: number): bo
   return written ? written.length === 0 : missed.has(slot) || unit(seed, slot, 1) < 0.01;
 }
 
-/** The proposer of every slot, whether its block came or not (api-facts 8.1). */
+/** A slot has a proposer even if it has no block (api-facts 8.1). */
 export function proposerOf(world: ChainWorld, slot: number): number {
   const { seed, missed, proposers, blocks } = world;
   const { validators, slots } = proposers;
@@ -180,7 +178,7 @@ export function parentOf(world: ChainWorld, slot: number): string {
   return rootOf(world, 0);
 }
 
-/** How slashings that nobody ordered are drawn. Those of proposers are rarer. */
+/** How the seed draws slashings. */
 const DRAWS = { attester: { salt: 7, rarity: 1 }, proposer: { salt: 4, rarity: 10 } } as const;
 
 /** How many slashings the canonical block of a slot includes, and how many validators they slash. */

@@ -40,7 +40,7 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/fill-disk': {
     example: 'machine=node-a',
-    about: 'its disk is almost full',
+    about: 'the disk of the machine is almost full',
     apply: (sandbox, given, now) => {
       const machine = machineIn(sandbox, given);
       machine.diskFullSince ??= now;
@@ -49,7 +49,7 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/slash': {
     example: 'validators=12345,12346',
-    about: 'the next block slashes them; &offence=proposer: for two blocks',
+    about: 'the next block slashes these validators; &offence=proposer: for a double proposal',
     apply: ({ chains }, given, now) => {
       const chain = chainIn(given);
       const { slashed } = chains[chain];
@@ -67,7 +67,7 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/miss-proposal': {
     example: 'validator=12345',
-    about: 'its next block is missed',
+    about: 'the validator misses its next proposal',
     apply: (sandbox, given, now) => {
       const { chain, validator, world, note } = validatorIn(sandbox, given);
       const ahead = [...world.missed].find(([at, who]) => who === validator && at > headSlot(chain, now));
@@ -78,19 +78,19 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/offline': {
     example: 'validator=12345',
-    about: 'it attests no more',
+    about: 'the validator stops attesting',
     apply: (sandbox, given, now) => {
       const { chain, validator, world, note } = validatorIn(sandbox, given);
       const until = Number.POSITIVE_INFINITY;
       if (world.silences.some((one) => one.validator === validator && one.until === until))
         return `validator ${validator} of ${chain} is offline already`;
       world.silences.push({ validator, from: now, until });
-      return `validator ${validator} of ${chain} does not attest any more: the service reports this in 13 to 20 minutes${note}`;
+      return `validator ${validator} of ${chain} stops attesting: the service reports this in 13 to 20 minutes${note}`;
     },
   },
   '/-/online': {
     example: 'validator=12345',
-    about: 'it attests again',
+    about: 'the validator attests again',
     apply: (sandbox, given, now) => {
       const { chain, validator, world } = validatorIn(sandbox, given);
       const silences = world.silences.filter((one) => one.validator === validator && one.until > now);
@@ -100,7 +100,7 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/miss': {
     example: 'validator=12345&epochs=3',
-    about: 'it misses the attestations of the next epochs',
+    about: 'the validator misses the attestations of the next epochs',
     apply: (sandbox, given, now) => {
       const { chain, validator, world, note } = validatorIn(sandbox, given);
       const epochs = numberFrom('epochs', given.get('epochs') ?? '1', MAX_MISSED);
@@ -116,7 +116,7 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
   '/-/change-credentials': {
     example: 'validator=12349',
-    about: 'from 0x00 to 0x01, or from 0x01 to 0x02',
+    about: 'the withdrawal credentials change from 0x00 to 0x01, or from 0x01 to 0x02',
     apply: (sandbox, given, now) => {
       const { chain, validator, world, note } = validatorIn(sandbox, given);
       const [shown, from] = [0, 1].map(
@@ -161,7 +161,6 @@ const ORDERS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** What a visitor of the first page gets. */
 function listOfOrders(): string {
   const rows = Object.entries(ORDERS).map(([path, { example, about }]) => [
     `POST ${[path, example].filter(Boolean).join('?')}`,
@@ -216,7 +215,7 @@ function validatorIn({ chains }: Sandbox, given: URLSearchParams) {
   return { chain, validator, world, note };
 }
 
-/** Of a day. */
+/** The epochs of a day. */
 const MAX_MISSED = 225;
 
 function numberFrom(parameter: string, text: string, max: number): number {

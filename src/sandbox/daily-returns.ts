@@ -13,17 +13,16 @@ interface Rewards {
   readonly execution_layer: bigint;
 }
 
-/** The return of a share of a year, as a fraction. */
+/** Annual rates as fractions. */
 type Apr = Readonly<Record<'combined' | keyof Rewards, number>>;
 
-/** What a chain returned on a day, all in wei but the rates. */
+/** What a chain returned on a day. Amounts are wei. */
 export interface DayOfReturns {
   readonly effective: bigint;
   readonly start: bigint;
   readonly end: bigint;
   readonly deposits: bigint;
   readonly rewards: Rewards;
-  /** Means of the day and those before it. */
   readonly averages: Readonly<Record<'window_7d' | 'window_31d', { readonly apr: Apr; readonly rewards: Rewards }>>;
 }
 
@@ -61,7 +60,6 @@ export function newestDay({ seed, publication }: Sandbox, chain: Chain, now: Uni
   return day;
 }
 
-/** The datapoint of a day as this service gives it. */
 export function datapoint({ seed }: Pick<Sandbox, 'seed'>, chain: Chain, day: number) {
   return datapointOf(chain, day, drawnDay(seed, chain, day));
 }
@@ -110,7 +108,7 @@ export function daysRange(chain: Chain, first: number, last: number) {
 function drawnDay(seed: number, chain: Chain, day: number): DayOfReturns {
   const { genesis } = CHAINS[chain];
   const gwei = effectiveGwei(chain, day);
-  // No amount is one that a number has exactly.
+  // Amounts have more digits than a double can hold.
   const wei = (amount: number, n: number): bigint =>
     BigInt(Math.round(amount)) * 10n ** 9n + BigInt(between(0, 999_999_999, seed, genesis, day, n));
   const effective = BigInt(gwei) * 10n ** 9n;

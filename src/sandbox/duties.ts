@@ -141,7 +141,6 @@ function partOf({ reward, penalty, missed }: Earned) {
   return { total: reward - penalty, reward, penalty, missed_reward: missed };
 }
 
-/** Amounts as the service writes them. */
 function asTexts(data: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(data, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }

@@ -10,7 +10,7 @@ import type { Validator, ValidatorsWorld } from './validators-world.ts';
 export interface Duties {
   readonly assigned: number;
   readonly included: number;
-  /** Slots from the next one to the inclusion, summed, and those of them that had a block. */
+  /** Slots by which attestations were late, summed, and how many of these slots had a block. */
   readonly delay: number;
   readonly delayWithBlock: number;
   readonly correct: Votes;
@@ -34,7 +34,7 @@ export type Votes = Readonly<Record<(typeof VOTES)[number], number>>;
 /** The shares of attestations with this correct vote, and of those that come a slot late. */
 const CORRECT: Votes = { head: 0.985, source: 0.999, target: 0.997 };
 const LATE = 0.012;
-/** Of those that come late because the slot before had no block. */
+/** The share that comes late because the slot before had no block. */
 const LATE_WITHOUT_BLOCK = 0.004;
 
 interface Epochs {
@@ -42,7 +42,7 @@ interface Epochs {
   readonly end: number;
 }
 
-/** The duties of each of the validators over these epochs, both inclusive: the sums of those by epoch. */
+/** The duties of each validator, summed over these epochs, both inclusive. */
 export function dutiesOver(world: ValidatorsWorld, validators: readonly Validator[], { start, end }: Epochs): Duties[] {
   const periods = new Map<number, Seats>();
   const epochs = Array.from({ length: end - start + 1 }, (_, i) => {
@@ -63,7 +63,6 @@ function seatsIn(world: ValidatorsWorld, period: number): Seats {
   return seats;
 }
 
-/** The duties of each of the validators in an epoch. */
 export function dutiesIn(
   world: ValidatorsWorld,
   validators: readonly Validator[],
@@ -168,5 +167,4 @@ export function summed(all: readonly Duties[]): Duties {
   };
 }
 
-/** A validator that is not active. */
 const NONE = summed([]);

@@ -11,7 +11,7 @@ export const CLIENTS = {
   lodestar: 'v1.36.0/2ad2fb5',
 } as const;
 
-/** A time in which a machine pushes: from `from` on, and no more at `until`. */
+/** A time in which a machine pushes. `until` is exclusive. */
 export interface PushSpan {
   readonly from: UnixMs;
   until: UnixMs;
@@ -30,9 +30,8 @@ export interface SimulatedMachine {
   readonly lateMs: Milliseconds;
   /** In order. */
   readonly spans: PushSpan[];
-  /** What its records contain beside time and name; without it, values that are drawn from the seed. */
+  /** The content of its records beside time and name. Default: drawn from the seed. */
   readonly contents?: (process: Process, time: UnixMs) => object;
-  /** Since then little of its disk is free. */
   diskFullSince?: UnixMs;
 }
 
@@ -102,7 +101,7 @@ function memory({ seed }: SimulatedMachine, uptime: Seconds): Record<string, num
   };
 }
 
-/** Fills by about 0.1 % of its size a day, and is emptied after 400 days. */
+/** Fills by about 0.1 % of its size a day, and is empty again after 400 days. */
 function disk({ seed, diskFullSince }: SimulatedMachine, uptime: Seconds, time: UnixMs): Record<string, number> {
   const total = between(2, 4, seed, 6) * 1e12;
   const isFull = diskFullSince !== undefined && time >= diskFullSince;

@@ -12,7 +12,7 @@ import {
   type SimulatedMachine,
 } from './machines-records.ts';
 
-/** What no document says of the service, and what the network does to pushes. */
+/** Behaviour of the service that no document describes, and of the network. */
 export interface Keeping {
   /** Whether `page_size` limits each array of a page, or all together. */
   readonly pageSizeOver: 'each' | 'all';
@@ -22,16 +22,16 @@ export interface Keeping {
   readonly compares: 'milliseconds' | 'seconds';
   /** The service returns every push of ranges up to this length, and some pushes of longer ones. */
   readonly unthinnedMs: Milliseconds;
-  /** A push is on its way for up to this long. */
+  /** The longest time of a push on its way. */
   readonly wayMs: Milliseconds;
-  /** Share of the pushes of which the service keeps no record, or one record less. */
+  /** The share of pushes that lose all their records, and the share of records that get lost alone. */
   readonly missing: { readonly machine?: number; readonly array?: number };
 }
 
 export interface Fleet extends Keeping {
   readonly seed: string;
   readonly machines: Map<string, SimulatedMachine>;
-  /** The pushes behind the last page. What happens to machines changes only later pushes, so these stay as they are. */
+  /** The pushes behind the last page. They stay valid, because orders change only later pushes. */
   last?: { readonly of: string; readonly rows: Iterable<readonly Push[]> };
 }
 
@@ -171,7 +171,7 @@ function sequenceOf(fleet: Fleet, { range, machines }: MachineMetricsBody, at: U
   return rows;
 }
 
-/** The first items of all sequences, the second ones, and so on, until all are at their end. */
+/** The first items of all sequences, then the second ones, and so on. */
 function* abreast<T>(sequences: readonly Iterator<T>[]): Generator<readonly T[]> {
   for (;;) {
     const items = sequences.map((sequence) => sequence.next()).filter(({ done }) => !done);
@@ -194,7 +194,7 @@ function remembered<T>(items: Iterator<T>): Iterable<T> {
   };
 }
 
-/** Older records are deleted (api-facts 2). */
+/** The service deletes older records (api-facts 2). */
 const RETENTION_MS = 31 * MS_PER_DAY;
 
 /** Limited to the records that exist. Bounds are whole seconds, while records have milliseconds. */

@@ -1,4 +1,4 @@
-/** A request that is answered with an error (api-facts 7.3). The message is the v1 text, or replaces the v2 one. */
+/** An error response (api-facts 7.3). The message is the v1 text, or replaces the v2 one. */
 export class Refusal extends Error {
   readonly status: number;
 

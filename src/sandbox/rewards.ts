@@ -1,14 +1,14 @@
 import { type Duties, VOTES, type Votes } from './epoch-duties.ts';
 import { ETHER, GWEI } from './validators-world.ts';
 
-/** Wei. What was missed is what it would have earned. */
+/** Wei. Missed: what a perfect duty would have earned more. */
 export interface Earned {
   readonly reward: bigint;
   readonly penalty: bigint;
   readonly missed: bigint;
 }
 
-/** What validators earned by duty in any number of epochs. Of proposals the amounts have the names of the service. */
+/** What validators earned by duty in any number of epochs. The amounts of proposals have the service's names. */
 export interface Rewards extends Readonly<Record<keyof Votes | 'sync', Earned>> {
   readonly proposal: Readonly<Record<ProposalReward, bigint>>;
 }
@@ -32,7 +32,7 @@ const BLOCK = { attestations: 43_947, signatures: 1_617, execution: 35_087 } as 
 /** For each validator that a block slashes (consensus-specs, WHISTLEBLOWER_REWARD_QUOTIENT_ELECTRA). */
 const SLASHED = (32n * ETHER) / 4096n;
 
-/** What validators earned that have this effective balance each. Of sums of duties it is the sum. */
+/** What these duties earned validators with this effective balance each. */
 export function rewardsFor(duties: Duties, effective: bigint): Rewards {
   const { assigned, valuable, seats, filled, proposals, proposed, slashed, paid } = duties;
   const amount = (count: number, gwei: number): bigint => BigInt(count) * BigInt(gwei) * GWEI;
@@ -85,7 +85,6 @@ export function addedUp(all: readonly Rewards[]): Rewards {
   };
 }
 
-/** The rewards of all proposals. */
 export function proposalReward({ proposal }: Pick<Rewards, 'proposal'>): bigint {
   return PROPOSAL_REWARDS.reduce((sum, name) => sum + proposal[name], 0n);
 }

@@ -14,7 +14,7 @@ export interface SandboxServerOptions extends SandboxOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Pick<Clock, 'now'>;
-  /** Handles requests that are neither for the service nor orders; undefined: not handled. */
+  /** Asked first. Undefined: the request is for the service, or an order. */
   readonly receive?: ((request: SandboxRequest, now: UnixMs) => SandboxAnswer | undefined) | undefined;
   readonly createServer?: (listener: RequestListener) => Server;
 }

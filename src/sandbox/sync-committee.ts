@@ -18,7 +18,7 @@ export function periodAnswer(chain: Chain, period: number) {
 /** The next committee is not known in the first epochs of a period (api-facts 4.1). */
 const NEXT_KNOWN_AFTER_EPOCHS = 4;
 
-/** GET /api/v1/sync_committee/{period} (api-facts 4.1). Of a committee that is not known the answer is an empty list. */
+/** GET /api/v1/sync_committee/{period} (api-facts 4.1). The service sends `[]` for a committee that is not known yet. */
 export function committee({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string {
   const epoch = headEpoch(chain, now);
   const latest = periodOf(epoch);
@@ -38,10 +38,9 @@ function epochsOf(period: number) {
   return { start_epoch, end_epoch: start_epoch + EPOCHS_PER_SYNC_COMMITTEE_PERIOD - 1 };
 }
 
-/** Two seats are held by one of the validators that also propose, so that watching them shows a member. */
+/** The seats of a watched validator, so that the demo shows a member. */
 const OWN_SEATS: readonly number[] = [100, 300];
 
-/** The members by seat. */
 export function membersOf({ seed, proposers }: ChainWorld, period: number): number[] {
   const { validators: own } = proposers;
   const member = own[between(0, own.length - 1, seed, period, 17)];

@@ -19,7 +19,6 @@ import {
 import { Refusal } from './refusal.ts';
 import type { Sandbox } from './world.ts';
 
-/** An object of an answer, before it is JSON. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** GET /api/v1/epoch/{epoch}/slots (api-facts 5.1). */
@@ -107,7 +106,6 @@ function signatureIn(root: string): string {
   return `0x${root.slice(2).repeat(3)}`;
 }
 
-/** How many bits are set. */
 function signing(bits: string): number {
   let count = 0;
   for (const byte of Buffer.from(bits.slice(2), 'hex')) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
@@ -115,8 +113,8 @@ function signing(bits: string): number {
 }
 
 /**
- * GET /api/v1/slot/{slot}/attesterslashings or proposerslashings. Only a number: `latest` is documented and refused, a
- * future slot has no slashings (api-facts 5.2).
+ * GET /api/v1/slot/{slot}/attesterslashings or proposerslashings. `latest` is documented but refused, and a future slot has no
+ * slashings (api-facts 5.2).
  */
 export function slashingsOfSlot(offence: Offence) {
   return ({ chains }: Sandbox, chain: Chain, selector: string, now: UnixMs): string => {
@@ -137,7 +135,7 @@ export function recordsOfSlot(world: ChainWorld, offence: Offence, slot: number,
     });
     if (offence === 'proposer')
       return slashedProposers.map((index, i) => placed(proposerSlashing(index, slot, root), i));
-    // The last one of a block is the first one of its list.
+    // The service lists the slashings of a block in reverse.
     return attesterSlashings.map((slashing, i) => placed(attesterSlashing(slashing, root), i)).toReversed();
   });
 }

@@ -10,7 +10,7 @@ const AT_GENESIS = 1_000_000;
 const JOINED_PER_EPOCH = 32;
 const WAITED_EPOCHS = 5;
 
-/** From a slashing to the exit, where no queue is longer, and to the withdrawal (consensus-specs, slash_validator). */
+/** From a slashing to the exit, with an empty queue, and to the withdrawal (consensus-specs, slash_validator). */
 const EPOCHS_TO_EXIT = 5;
 const EPOCHS_TO_WITHDRAWAL = 8192;
 
@@ -50,7 +50,7 @@ export function publicKeyOf({ seed }: Pick<ChainWorld, 'seed'>, index: number): 
   return `0x${hash('sha384', `${seed} ${index}`).slice(8)}${index.toString(16).padStart(8, '0')}`;
 }
 
-/** Nobody has chosen yet where withdrawals go. */
+/** Credentials without a withdrawal address. */
 function blsCredentials(seed: number, index: number): Validator['credentials'] {
   const credential = `0x00${hash('sha256', `${seed} bls ${index}`).slice(2)}`;
   return { type: 'bls', prefix: '0x00', credential, address: null };
@@ -61,7 +61,7 @@ function addressCredentials(seed: number, index: number, prefix: '0x01' | '0x02'
   return { type: 'execution_address', prefix, credential: `${prefix}${address.slice(2).padStart(62, '0')}`, address };
 }
 
-/** With the credentials that the last order before this epoch gave it. */
+/** With the credentials from the last order before this epoch. */
 function withCredentials({ chain, seed, changes }: ValidatorsWorld, validator: Validator | undefined, epoch: number) {
   const { index = null } = validator ?? {};
   const start = epochTime(chain, epoch) * 1000;
@@ -70,12 +70,11 @@ function withCredentials({ chain, seed, changes }: ValidatorsWorld, validator: V
   return { ...validator, credentials: addressCredentials(seed, index, change.to) };
 }
 
-/** The address of an account on the execution layer. */
 export function drawnAddress(seed: number, what: string, of: number): string {
   return `0x${hash('sha256', `${seed} ${what} ${of}`).slice(0, 40)}`;
 }
 
-/** The epoch of the order that slashed it before this one: the slashings of the seed concern validators of others. */
+/** The earlier epoch in which an order slashed the validator. Drawn slashings do not count. */
 function orderedSlashing({ slashed }: ChainWorld, { index }: Validator, epoch: number): number | undefined {
   const orders = [...slashed.attester, ...slashed.proposer];
   const [slot] = orders.find(([at, named]) => epochOf(at) < epoch && index !== null && named.includes(index)) ?? [];
@@ -99,12 +98,11 @@ export function hasCome(at: number | null, epoch: number): boolean {
   return at !== null && at <= epoch;
 }
 
-/** Whether it has duties in an epoch. */
 export function isActive({ life }: Validator, epoch: number): boolean {
   return hasCome(life.activation, epoch) && !hasCome(life.exit, epoch);
 }
 
-/** Whether it does not attest in an epoch: a silence covers all of it. */
+/** Whether a silence covers the whole epoch. */
 export function isSilent({ chain, silences }: ValidatorsWorld, { index }: Validator, epoch: number): boolean {
   const start = epochTime(chain, epoch) * 1000;
   const end = epochTime(chain, epoch + 1) * 1000;

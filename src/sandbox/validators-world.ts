@@ -4,7 +4,7 @@ import type { ChainWorld } from './chain-world.ts';
 export const GWEI = 10n ** 9n;
 export const ETHER = 10n ** 18n;
 
-/** A chain with its validators and blocks: what is given by hand takes the place of what the seed draws. Amounts are wei. */
+/** A chain with its validators and blocks. Lists filled by hand override the seed. Amounts are wei. */
 export interface ValidatorsWorld extends ChainWorld {
   readonly validators: Validator[];
   readonly silences: Silence[];
@@ -50,7 +50,7 @@ export interface Payload {
   readonly hash: string;
   readonly root: string;
   readonly fees: Payment;
-  /** Null: the proposer built the block, and the fees are its own. Else they are those of the builder, who paid this. */
+  /** What the builder of the block paid, who keeps the fees. Null: the proposer built the block, and keeps the fees. */
   readonly mev: Payment | null;
 }
 

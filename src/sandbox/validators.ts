@@ -35,7 +35,7 @@ export function known(
   if (identifiers.length > (isTrial ? MAX_IDENTIFIERS_OF_TRIAL : MAX_IDENTIFIERS)) throw new Refusal(403);
   const found = identifiers.flatMap((one) => validatorAt(world, one, epoch) ?? []);
   if (found.length === 0) throw new Refusal(404);
-  // One that is asked for by index and by key has one row.
+  // A validator that is requested by index and by key has one row.
   const byKey = new Map(found.map((one) => [one.publicKey, one]));
   const position = ({ index }: Validator): number => index ?? Number.MAX_SAFE_INTEGER;
   return [...byKey.values()].sort((a, b) => position(a) - position(b));

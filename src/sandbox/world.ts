@@ -13,7 +13,7 @@ interface Publication {
   readonly delayMs: Milliseconds;
   /** The share of the delay by which a day comes earlier or later. */
   readonly spread: number;
-  /** Until then the newest day is left out of the answers. */
+  /** Until then responses leave out the newest day. */
   olderUntil: UnixMs;
 }
 

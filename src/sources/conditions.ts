@@ -94,7 +94,7 @@ export type MachineAlert = keyof typeof MACHINE_CONDITIONS;
 export type MachineValue = (typeof MACHINE_CONDITIONS)[MachineAlert]['value'];
 export const MACHINE_ALERTS = Object.keys(MACHINE_CONDITIONS) as MachineAlert[];
 
-/** The alerts with a notice on the page, the most urgent first. An alert fires after some minutes, the notice appears at once. */
+/** The alerts with a notice on the page, the most urgent first. Alerts fire after some minutes, notices appear at once. */
 export const CONDITIONS = {
   BeaconchainWatchedValidatorSlashed: watched('critical', 'slashed'),
   // A switch to compounding is no problem: the page has a separate notice.
@@ -136,10 +136,10 @@ export const CONDITIONS = {
   ]),
   BeaconchainServiceBehind: condition('warning', (names, age) => [
     `The service is behind: its data are ${age} old`,
-    `: ${names.join(', ')}. What is too old is withdrawn. Only the service can repair it.`,
+    `: ${names.join(', ')}. Values that are too old are withdrawn. Only the service can fix this.`,
   ]),
   BeaconchainSourceStale: condition('warning', (names) => [
-    'Overdue',
+    'Polls are overdue',
     `: ${names.join(', ')}. Check the log and restart the exporter.`,
   ]),
   BeaconchainSourceWaitsForQuota: condition('warning', (names, what) => [
@@ -159,7 +159,7 @@ export const CONDITIONS = {
     ". Ages follow the service's clock, unless that is over a day off or contradicts itself. Set up NTP on the exporter's host.",
   ]),
   BeaconchainBudgetStretched: condition('info', (changes) => [
-    'The budget does not allow the configured intervals',
+    'Intervals lengthened to stay within the limits',
     `: ${changes.join('; ')}.`,
   ]),
 } as const satisfies Record<string, Condition>;

@@ -45,7 +45,7 @@ export function headlineOf({ views, ledger }: StatusInput, notices: readonly Not
   const conditions: readonly (readonly [applies: boolean, tone: Tone, text: string])[] = [
     [standing === 'revoked', 'bad', 'Stopped: access is revoked'],
     [standing === 'refused', 'bad', 'Not working: the key is refused'],
-    [waiting > 0 && waiting === views.length, 'bad', 'Not working: all sources wait for the quota'],
+    [waiting > 0 && waiting === views.length, 'bad', 'Not working: polling paused until the quota resets'],
     [views.length > 0 && views.every((view) => lastOf(view).lastAttemptAt === undefined), 'neutral', 'Starting'],
     [isOutage(views, now), 'bad', 'Not working: sources are failing'],
     [bad.length > 0, 'bad', `${bad.length > 1 ? `${bad.length} critical` : 'Critical'}: ${bad[0]}`],
@@ -68,7 +68,6 @@ export function countsOf(summaries: readonly Summed[]): string {
   return parts.join(', ');
 }
 
-/** What is wrong according to the notices of a tone, the most urgent first. */
 function whatOf(notices: readonly Notice[], tone: Tone): string[] {
   return notices.flatMap((one) => (one.tone === tone ? [one.what] : []));
 }
@@ -94,7 +93,7 @@ export function noticesOf(input: StatusInput, now: UnixMs): Notice[] {
   ];
 }
 
-/** As long as the alert looks back. */
+/** The range of the alert. */
 const UNWRITTEN_MS = 15 * MS_PER_MINUTE;
 
 function stateNotices({ unwrittenAt = Number.NEGATIVE_INFINITY }: StatusInput, now: UnixMs): Notice[] {
@@ -118,8 +117,8 @@ function keyNotices({ key }: Ledger, now: UnixMs): Notice[] {
   }
   if (standing === 'refused') {
     const advice = [
-      'The exporter tries it again a minute later, then every 10 minutes.',
-      'If it stays refused, create or renew a key at beaconcha.in and set it.',
+      'The exporter tries the key again after a minute, then every 10 minutes.',
+      'If the service still refuses it, create or renew a key at beaconcha.in and set it.',
     ];
     return [firing('BeaconchainApiKeyInvalid', advice, `The service refused the key ${relative(since, now)}`)];
   }
@@ -159,8 +158,8 @@ function endNotices(views: readonly SourceView[]): Notice[] {
     return reads.length > 0 ? [`${nameOf(view)} (${listed(reads.map(({ name }) => name))})`] : [];
   });
   if (ended.length === 0) return [];
-  const rest = '. It is asked once an hour. Look for a newer version of the exporter.';
-  return [notice('warning', `The service has not found ${listed(ended)} for an hour`, rest)];
+  const rest = '. The exporter polls once an hour. Look for a newer version of the exporter.';
+  return [notice('warning', `404 for an hour where the service had data before: ${listed(ended)}`, rest)];
 }
 
 function behindNotices(views: readonly SourceView[]): Notice[] {

@@ -1,6 +1,6 @@
 /**
- * Brings the status page up to date each minute while somebody looks at it. Open folds, the focus and the scrolled place
- * stay. If an update fails, the page says since when it is not up to date, and is no longer green.
+ * Updates the status page each minute while somebody looks at it, and keeps open folds, focus and scroll position. If an
+ * update fails, the page says since when it is not up to date, and is no longer green.
  */
 export const STATUS_SCRIPT = `
 const main = document.querySelector('main');
@@ -8,7 +8,7 @@ const nameOf = (element) => element.parentNode.id + element.getAttribute('href')
 
 function show(next) {
   const fresh = next.getElementById('stale')?.closest('main');
-  if (!fresh) throw new Error('another page answers');
+  if (!fresh) throw new Error('the response is another page');
   for (const { id } of main.querySelectorAll('details[open]')) next.getElementById(id)?.setAttribute('open', '');
   const focused = nameOf(document.activeElement);
   main.replaceChildren(...fresh.childNodes);
@@ -22,7 +22,7 @@ async function update() {
   try {
     // Absolute: the browser refuses one relative to an address that names a user and a password.
     const response = await fetch(location.origin + location.pathname, { signal: AbortSignal.timeout(30000) });
-    if (!response.ok) throw new Error('the answer is ' + response.status);
+    if (!response.ok) throw new Error('the response is ' + response.status);
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
   } catch (error) {
     const since = document.querySelector('.asof span').textContent;

@@ -8,7 +8,6 @@ import { pageHead, STATUS_STYLE } from './page-style.ts';
 /** Links of the page are relative, because a reverse proxy may serve it below another path. */
 const DOCUMENTATION = './docs/';
 
-/** What to do about an alert. */
 export function runbookUrl(alert: string): string {
   return `${DOCUMENTATION}alerts#${alert.toLowerCase()}`;
 }
@@ -30,7 +29,7 @@ const PROGRAM = 'beaconchain-exporter';
 
 /** More rows of a table are not shown, so that the page stays readable and small. */
 const MAX_ROWS = 1_000;
-/** The rest folds, so that what comes next on a phone is not far away. */
+/** Further rows are folded, so that a phone shows the next table soon. */
 const OPEN_ROWS = 10;
 
 /** The page in pieces of about a row, for rendering in slices. */
@@ -75,7 +74,6 @@ ${notices.length === 0 ? '' : html`<ul>${notices.map(noticeItem)}</ul>`}
 
 const WORDS: Readonly<Record<Tone, string>> = { bad: 'Critical', warning: 'Warning', neutral: 'Note', good: 'Good' };
 
-/** With the word for its colour, and a link to what to do about it. */
 function noticeItem({ tone, text, alert }: Notice): Html {
   const runbook =
     alert === undefined ? '' : html` <a href="${runbookUrl(alert)}" aria-label="What to do: ${alert}">What to do</a>`;
@@ -96,7 +94,7 @@ function sectionHead(table: Table): Html {
   return html`<section aria-labelledby="${idOf(title)}">\n${head}`;
 }
 
-/** What follows up to the end of the section opens with a click. */
+/** Folds the rest of the section. */
 function foldHead(table: Table, summary: Html): Html {
   return html`<details id="${idOf(table.title)}-fold"><summary>${summary}</summary>\n${tableHead(table)}`;
 }

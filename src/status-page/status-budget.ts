@@ -8,7 +8,7 @@ import type { UnixMs } from '../toolkit/lib/time.ts';
 import { count, plural, span } from '../toolkit/lib/words.ts';
 import type { StatusInput } from './headline.ts';
 
-/** The hour and month of each bucket: the requests used by each, reserved for others and left, and how long they last. */
+/** A row for each hour and month of a bucket: requests used, kept free and left, and how long they last. */
 export function budgetTable(input: StatusInput, now: UnixMs): Table {
   const buckets = Object.entries(input.ledger.buckets);
   const rows = buckets.flatMap(([name, bucket]) =>
@@ -56,7 +56,7 @@ function windowRow(input: StatusInput, shown: ShownWindow, now: UnixMs): Row {
   return [windowName(window, name, input), requests, resets(shown, now), quotaEnd(input, shown, now)];
 }
 
-/** Undefined if no response reports exactly this limit: the usage of others under a larger limit does not count. */
+/** Undefined if no response reports exactly this limit: usage under a larger limit does not count. */
 function usedByOthersIn(bucket: Bucket, window: LongWindowName, state: WindowNow): number | undefined {
   const isReported = state.remaining !== undefined && bucket.limits[window] === state.limit;
   return isReported ? usedByOthers(bucket, window) : undefined;

@@ -104,13 +104,13 @@ it('prices the parts of the epochs, and says why each is on or off', () => {
   expect(parts(10, 'auto', named)).toEqual(['225 requests a day, on.', '225 requests a day, on.']);
   expect(parts(600, 'auto', named)).toEqual([
     '13500 requests a day, on.',
-    '13500 requests a day, off: more than 25 % of the limits.',
+    '13500 requests a day, off: takes more than 25 % of the limits.',
   ]);
   expect(parts(3_000, true, named)).toEqual([
-    expect.stringMatching(/^67500 requests a day, on, but cannot keep up: the others leave \d+\.$/),
-    expect.stringMatching(/the others leave 9\.7\.$/),
+    expect.stringMatching(/^67500 requests a day, on, but cannot keep up: the other reads leave \d+\.$/),
+    expect.stringMatching(/the other reads leave 9\.7\.$/),
   ]);
-  const month = '225 requests a day, off: the plan has a quota of a month.';
+  const month = '225 requests a day, off: the plan has a monthly quota.';
   expect(parts(10, 'auto', { budgetOptions: { utilization: 0.9, perMonth: 1_000 } } as never)).toEqual([month, month]);
   expect(parts(10, false)).toEqual([undefined, undefined]);
   // Any answer names the limits: also if nothing else of the validators is read.

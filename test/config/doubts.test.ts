@@ -22,7 +22,7 @@ it.each<[string, string[]]>([
       'config.yaml:1: machines.include[0]: "a*" is a name: only chain_rules and groups support patterns',
       'config.yaml:1: machines.stale_after: 10m is less than machines.interval (10m) plus the minute between two pushes: values are withdrawn between polls',
       'config.yaml:1: machines.forget_after: 9m is not longer than the 10m of machines.stale_after: a silent machine disappears before an alert fires',
-      'config.yaml:2: api.base_url: expected the URL without /api/v2, which is added to it',
+      'config.yaml:2: api.base_url: expected the URL without /api/v2, which the exporter adds',
     ],
   ],
   [
@@ -56,7 +56,7 @@ it.each<[string, string[]]>([
       ['2: groups.home.machines[1]: "d:2"', 'd'],
     ].map(
       ([at, kept]) =>
-        `config.yaml:${at} never comes back, because the service drops a colon and what follows: expected "${kept}"`,
+        `config.yaml:${at} never matches, because the service drops a colon and what follows: expected "${kept}"`,
     ),
   ],
   [
@@ -69,8 +69,8 @@ it.each<[string, string[]]>([
     `validators:\n  watch: [1]\n  block_rewards: false\n  fee_recipients: ["0x${'aB'.repeat(20)}"]`,
     ['config.yaml:4: validators.fee_recipients: has no effect, because validators.block_rewards is false'],
   ],
-  ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is part of a name here: expected ${HOME}']],
-  ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is part of a name here: expected ${HOME}']],
+  ['state: {dir: ~/state}', ['config.yaml:1: state.dir: ~ is not expanded: expected ${HOME}']],
+  ['state: {dir: $HOME/state}', ['config.yaml:1: state.dir: $HOME is not expanded: expected ${HOME}']],
 ])('%s', async (text, expected) => {
   expect(await doubts(text)).toEqual(expected);
 });

@@ -46,7 +46,7 @@ it('an upgrade fails if what ran before is not active five seconds after its res
   for (const times of [0, 4])
     expect(makeHost('key', activeAfter(times)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^beaconchain-exporter does not start any more: journalctl -u /),
+      stderr: expect.stringMatching(/^beaconchain-exporter no longer starts: journalctl -u /),
     });
 });
 

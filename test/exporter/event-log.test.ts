@@ -46,7 +46,7 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
 describe('exporter/event-log: odd fields', () => {
   it('are told once for each endpoint and field, and again after a start or a reload', () => {
     const odd = { place: 'data.3.balances.current', message: 'expected string, received number' };
-    const line = { level: 'warn', msg: 'a record cannot be read in full', endpoint: 'validators', err: odd.message };
+    const line = { level: 'warn', msg: 'a field of a record is unreadable', endpoint: 'validators', err: odd.message };
     events.unreadable('validators', odd);
     events.unreadable('validators', { place: 'data.7.balances.current', message: 'expected string, received null' });
     expect(told()).toEqual([expect.objectContaining({ ...line, field: 'data.*.balances.current' })]);
@@ -66,7 +66,7 @@ describe('exporter/event-log: the plan', () => {
         level: 'info',
         intervals: { machines: '1m', 'slashings-mainnet': '1m' },
         requests_per_day: 3_331,
-        msg: 'the budget allows the configured intervals',
+        msg: 'polling at the configured intervals',
       },
     ]);
   });
@@ -77,7 +77,7 @@ describe('exporter/event-log: the plan', () => {
       {
         level: 'warn',
         requests_per_day: 39,
-        msg: 'the budget does not allow the configured intervals: intervals are stretched',
+        msg: 'intervals lengthened to stay within the limits',
         intervals: {
           machines: '1h30m',
           'slashings-mainnet': '1h1m24s (no head passes)',
@@ -116,7 +116,7 @@ describe('exporter/event-log: waits for the quota', () => {
           machines: 'the monthly quota, until 2026-11-01T00:00:00.000Z',
           'slashings-mainnet': 'the service, which responded with 429, until 2026-11-01T00:00:00.000Z',
         },
-        msg: 'sources wait for the quota',
+        msg: 'polling paused until the quota resets',
       },
     ]);
     events.scheduled(waiting, 20 * DAY);
@@ -162,7 +162,7 @@ describe('exporter/event-log: the key', () => {
   const refused = { ...key, standing: 'refused' } as const;
   const REFUSED = {
     level: 'error',
-    msg: 'the API key is refused',
+    msg: 'the service refuses the API key',
     since: new Date(NOW).toISOString(),
     help: expect.stringMatching(/beaconcha\.in.* api\.key or api\.key_file .*BEACONCHAIN_API_KEY .*every 10 minutes/),
   };
@@ -181,8 +181,8 @@ describe('exporter/event-log: the key', () => {
     for (let i = 0; i < 2; i += 1) events.keyRefused(revoked);
     const line = {
       ...REFUSED,
-      msg: 'access is revoked',
-      help: expect.stringMatching(/renew it .*no requests are sent/),
+      msg: 'the service revoked access',
+      help: expect.stringMatching(/renew it .*sends no requests/),
     };
     expect(told()).toEqual([line]);
     events.begin(revoked);
@@ -203,7 +203,7 @@ describe('exporter/event-log: the key', () => {
     };
     expect(help('sync_committee')).toMatch(/plan of the account may not .*enabled: false for this source/);
     // A part does not pause its source.
-    expect(help('validators')).toMatch(/refused again, at least ten minutes later, this part of the source is off/);
+    expect(help('validators')).toMatch(/refuses it again, at least ten minutes later, this part of the source is off/);
   });
 });
 

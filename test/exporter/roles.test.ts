@@ -127,7 +127,7 @@ it.each([
   lead();
   await clock.advance(5 * MINUTE);
   expect(requests()).toBe(0);
-  expect(said('access is revoked')).toBe(1);
+  expect(said('the service revoked access')).toBe(1);
 });
 
 it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {

@@ -74,7 +74,7 @@ it('lets a validator miss whole epochs, from the next one on', () => {
 
 it.each([
   ['/-/slash?validators=12', /^slot \d+ of mainnet slashes 12\n$/, 'validator 12 of mainnet is slashed already\n'],
-  ['/-/offline?validator=12', /^validator 12 of mainnet does not/, 'validator 12 of mainnet is offline already\n'],
+  ['/-/offline?validator=12', /^validator 12 of mainnet stops/, 'validator 12 of mainnet is offline already\n'],
   [
     '/-/change-credentials?validator=9',
     /from 0x00 to 0x01/,

@@ -145,7 +145,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     expect(await page.locator('.verdict').getAttribute('class')).toBe('verdict good');
     await page.route('**/', (route) => route.fulfill({ status: 502 }));
     await ask(false);
-    const stale = 'Not up to date since 2026-09-30 12:01:00 UTC: the answer is 502.';
+    const stale = 'Not up to date since 2026-09-30 12:01:00 UTC: the response is 502.';
     await waitFor(async () => expect(await page.getByRole('status').innerText()).toBe(stale));
     expect(await page.locator('.verdict.warning h2').innerText()).toBe('Not up to date');
     await page.unroute('**/');

@@ -69,7 +69,7 @@ describe('web/headline', () => {
 
   it('reports stretched intervals', () => {
     expect(texts(STRETCHED)).toEqual([
-      'The budget does not allow the configured intervals: machines every 3 h 15 min instead of 1 min; validators of mainnet every 4 h 19 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 20 h 57 min instead of 1 min 5 s; slashings of hoodi every 20 h 50 min instead of 1 min 5 s.',
+      'Intervals lengthened to stay within the limits: machines every 3 h 15 min instead of 1 min; validators of mainnet every 4 h 19 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 20 h 57 min instead of 1 min 5 s; slashings of hoodi every 20 h 50 min instead of 1 min 5 s.',
     ]);
   });
 
@@ -81,7 +81,9 @@ describe('web/headline', () => {
     ]);
     const refused = withKey(HEALTHY, { standing: 'refused', since: NOW - 5 * MINUTE });
     expect(verdict(refused)).toBe('Not working: the key is refused');
-    expect(texts(refused)[0]).toMatch(/5 min ago\. .* again a minute later, .* If it stays refused, create/);
+    expect(texts(refused)[0]).toMatch(
+      /5 min ago\. .* again after a minute, .* If the service still refuses it, create/,
+    );
     const doubtful = withKey(HEALTHY, { validHeader: false });
     expect(verdict(doubtful)).toBe('Critical: The service reports that the key is not valid');
   });
@@ -108,7 +110,7 @@ describe('web/headline', () => {
       'Waiting for the quota: 3 of 9 sources',
       'Waiting for the monthly quota, until 2026-10-09 12:01:00 UTC (in 9 d): sync committee of mainnet, sync committee of hoodi, machines. Stale values are withdrawn, as in an outage.',
     ]);
-    expect(verdict(withFirsts(SOURCE_NAMES, { wait }))).toBe('Not working: all sources wait for the quota');
+    expect(verdict(withFirsts(SOURCE_NAMES, { wait }))).toBe('Not working: polling paused until the quota resets');
     const refused = withFirsts(['machines'], { wait: { ...wait, limit: '429' } });
     expect(texts(refused)[0]).toMatch(/^Waiting for the service, which responded with 429, until 2026-10-09/);
     // What a 429 refused is not failing while it waits.
@@ -127,7 +129,7 @@ describe('web/headline', () => {
     };
     expect(texts(failedFor(HOUR - 1))).toEqual([]);
     expect(texts(failedFor(HOUR))).toEqual([
-      'The service has not found slashings of hoodi (head) for an hour. It is asked once an hour. Look for a newer version of the exporter.',
+      '404 for an hour where the service had data before: slashings of hoodi (head). The exporter polls once an hour. Look for a newer version of the exporter.',
     ]);
   });
 
@@ -142,7 +144,7 @@ describe('web/headline', () => {
 
   it('reports a source that is due and not polled, on the replica that polls', () => {
     const late = (ms: number): StatusInput => withFirsts(['machines'], { nextAttemptAt: NOW - ms });
-    expect(texts(late(16 * MINUTE))).toEqual(['Overdue: machines. Check the log and restart the exporter.']);
+    expect(texts(late(16 * MINUTE))).toEqual(['Polls are overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);
     expect(texts({ ...late(16 * MINUTE), isLeader: false })).toEqual([]);
   });

@@ -30,9 +30,9 @@ export interface Reply extends Answered {
   /** The last answer. Undefined if none came. */
   readonly answer: ReportedAnswer | undefined;
   readonly read: number;
-  /** Why the first of them could not be read in full. */
+  /** Why the first unreadable record could not be read in full. */
   readonly firstReason: string | undefined;
-  /** The fields that the exporter reads and that the answer does not have. */
+  /** The fields that the exporter reads and the answer lacks. */
   readonly absent: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface Probe {
  */
 const MAX_PER_CHAIN = 15;
 const MAX_OF_ACCOUNT = 2;
-/** The client itself would try the key once more, a minute later. */
+/** Otherwise the client would try the key again a minute later. */
 const KEY_REFUSED = new Error('the key is refused');
 const ALL_SENT = new Error(
   `the limit of ${MAX_PER_CHAIN} requests for each chain, and ${MAX_OF_ACCOUNT} for the account, is reached`,
@@ -150,7 +150,7 @@ function inProbingOrder(config: Config): Source[] {
   return sourcesOf(config).sort((a, b) => order.indexOf(a.chain) - order.indexOf(b.chain));
 }
 
-/** Pure. Lines on what is configured, by the answers. */
+/** Pure. What the answers say about the configured machines and validators. */
 export function foundIn(config: Config, replies: readonly Reply[]): string[] {
   return inProbingOrder(config).flatMap(({ chain, more }) => [
     ...(more?.probe?.found?.(replies.filter((reply) => reply.chain === chain)) ?? []),
@@ -216,7 +216,6 @@ function sumOf<K extends string>(all: readonly Readonly<Record<K, number>>[], ke
   return all.reduce((sum, one) => sum + one[key], 0);
 }
 
-/** The place of an unexpected value, and what was expected. */
 function describeOdd({ place, message }: Odd = { place: '', message: 'not as expected' }): string {
   return `${place ? `${place}: ` : ''}${message}`;
 }
@@ -293,7 +292,6 @@ function isAsked({ answer, failure }: Reply): boolean {
   return answer !== undefined || failure instanceof RequestFailed;
 }
 
-/** Each line begins with what it is about. */
 function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, absent }: Reply): string[] {
   const isEmpty = endpoint === 'machine_metrics' && !failure && read + unreadable === 0;
   const [missing, leftOut] = [absent.filter((field) => !mayBeAbsent(field)), absent.filter(mayBeAbsent)];
@@ -310,7 +308,7 @@ function notesOf({ endpoint, chain, failure, read, unreadable, firstReason, abse
 
 function whyNotAsked(replies: readonly Reply[]): string[] {
   const failure = replies.find((reply) => !isAsked(reply))?.failure;
-  return failure ? [`Not requested because of the previous answers: ${failure.message}.`] : [];
+  return failure ? [`Not requested because of the previous responses: ${failure.message}.`] : [];
 }
 
 function describeKey({ ledger, replies }: Probe): string {
@@ -321,7 +319,7 @@ function describeKey({ ledger, replies }: Probe): string {
   return `Key: ${isValid ? 'valid' : 'not known, because no response could be read'}. Plan: ${plan}.`;
 }
 
-/** Why the service does not accept the key, and what to do. Undefined if it may accept the key. */
+/** Why the service does not accept the key, and what to do. Undefined if the service may accept it. */
 export function refusalOf(ledger: Ledger): string | undefined {
   const { key } = ledger;
   if (!isKeyClosed(ledger) && key.validHeader !== false) return undefined;

@@ -60,12 +60,12 @@ export function publicReportOf(exchanges: readonly Exchange[], { key, config }: 
     headers: answer && headersOf(answer),
     answer: body instanceof Error ? body.message.replace(`${request.endpoint}: `, '') : shapeOf([body], secrets),
   }));
-  const title = `Requests and answers of beaconchain-exporter ${VERSION}, without names, indices, keys and amounts:`;
+  const title = `Requests and responses of beaconchain-exporter ${VERSION}, without names, indices, keys and amounts:`;
   return `${title}\n\n\`\`\`json\n${JSON.stringify(forms, null, 1)}\n\`\`\`\n`;
 }
 
 const OF_LIMITS = /^((x-)?ratelimit-[a-z-]{1,40}|retry-after|x-beaconchain-version)$/;
-/** Values that say nothing of the account but its limits, and what is left of them. Other buckets may name a customer. */
+/** Values that reveal only the limits of the account and what is left of them. Other buckets may name a customer. */
 const SHOWN =
   /^((x-)?ratelimit-(limit|remaining|reset)(-[a-z]+)?: \d+|ratelimit-(bucket: (default|app|machine|oldsubnewapi)|window: (second|minute|hour|day|month)|validapikey: (true|false))|retry-after: \d+|x-beaconchain-version: [\d.]+)$/;
 
@@ -78,7 +78,7 @@ function headersOf(answer: Answer): string[] {
   return [`content-type: ${mediaTypeOf(answer)}`, ...lines.sort()];
 }
 
-/** The form of values: their kinds, the fields of an object, the items of a list. No value of a user is in it. */
+/** The form of values: their kinds, the fields of an object, the items of a list. It has no value of the user. */
 type Shape = string | { readonly [what: string]: Shape | readonly Shape[] };
 
 /** Texts that are shown, by the name of their field. Each is one of a short list that all users share. */
@@ -92,7 +92,7 @@ const SHARED = new Map<string, readonly string[]>([
   ['view', ['latest', 'next']],
 ]);
 
-/** The first that fits. The number of hexadecimal digits shows whether they are a key, a root or an address. */
+/** The first that fits. The number of hexadecimal digits tells a key, a root and an address apart. */
 const KINDS_OF_TEXT: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['empty text', /^$/],
   ['whole number as text', /^-?\d+$/],
@@ -156,7 +156,7 @@ export async function expectNewFile(file: string): Promise<void> {
 /** @throws CommandRefused */
 export async function writeReport(file: string, report: string): Promise<string> {
   await createFile(file, report, 0o644).catch((error: unknown) => refuse(file, error));
-  return `${file} has the forms of requests and answers for an issue. It has no names, indices, keys or amounts.\n`;
+  return `${file} has the forms of requests and responses for an issue. It has no names, indices, keys or amounts.\n`;
 }
 
 function refuse(file: string, error: unknown): never {

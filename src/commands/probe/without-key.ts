@@ -13,15 +13,15 @@ import type { UnixMs } from '../../toolkit/lib/time.ts';
 import { hostsOf } from './probe.ts';
 import { type Exchange, recorded } from './public-report.ts';
 
-/** Long finalized, and nobody's. */
+/** Such an epoch is long finalized. */
 const AGE_EPOCHS = 10;
-/** Nobody's quota is spent, and nobody is to be annoyed. */
+/** Not a limit: politeness, because without a key no quota is spent. */
 const PACE_MS = 1_000;
 const INDEX = 1;
-/** That of the recordings (api-facts 11.4). */
+/** The recorded one (api-facts 11.4). */
 const BLOCK = 22_199_466;
 
-/** Each form of a request, about nobody. */
+/** Every form of a request, with arguments that belong to no user. */
 type Forms = { readonly [E in Endpoint]: (chain: Chain, now: UnixMs) => readonly ApiRequest[] };
 const FORMS: Forms = {
   machine_metrics: (_, now) => {
@@ -65,16 +65,14 @@ function formsOf({ config }: Pick<LoadedConfig, 'config'>, now: UnixMs): ApiRequ
   return Object.values(FORMS).flatMap((form) => form(chain, now));
 }
 
-/** What a status says of a form: nothing, where the service looks at the key before it looks at the path. */
+/** What a status says about a form: nothing if the service checked the key before the path. */
 type Meaning = 'accepted' | 'refused' | 'no such path' | 'says nothing' | 'no answer';
 
 export interface Tried extends Exchange {
   readonly meaning: Meaning;
 }
 
-/**
- * Sends each form once without a key, one a second. Neither the waits nor the quota of an account apply.
- */
+/** Sends each form once without a key, outside of the budget. */
 export async function tryForms(
   settings: Pick<LoadedConfig, 'config'>,
   send: Transport,
@@ -106,11 +104,10 @@ function meaningOf({ body }: ApiRequest, status: number, isOwn: boolean): Meanin
   return [404, 405, 410].includes(status) ? 'no such path' : 'says nothing';
 }
 
-const NOTE = `Without a key, 401 means that the service accepts path and form, as far as it looks before the key; 400, that it refuses the
-form; 404, 405 and 410, that it does not know the path. This is inferred from two answers of October 2026, and no proof. Of the
-answers nothing is known. v1 answers 401 to anything, and one of the two paths of the daily returns is enough.`;
+const NOTE = `Without a key, 401 means that the service accepts path and form, 400 that it refuses the form, and 404, 405 or 410 that
+it has no such path. This is inferred from two responses of October 2026, and is no proof. It says nothing about responses with a
+key. v1 responds to anything with 401. One of the two paths of the daily returns is enough.`;
 
-/** Pure. A row for each form. */
 export function formsReport(tried: readonly Tried[]): string {
   const rows = tried.map(({ request: { endpoint, method, path }, answer, body, meaning }) => [
     endpoint,
@@ -121,7 +118,6 @@ export function formsReport(tried: readonly Tried[]): string {
   return ['', ...columns([['endpoint', 'status', 'form', 'request'], ...rows]), '', NOTE, ''].join('\n');
 }
 
-/** Whether a form is refused, or nothing answered. */
 export function formsVerdict(tried: readonly Tried[]): 'understood' | 'partly' | 'refused' {
   if (tried.every(({ meaning }) => meaning === 'no answer')) return 'refused';
   return tried.some(({ meaning }) => meaning === 'refused') ? 'partly' : 'understood';

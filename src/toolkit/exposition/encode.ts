@@ -24,7 +24,7 @@ export function encodeHead(family: FamilyHead, format: Format, units = BASE_UNIT
   return `# TYPE ${name} ${type}\n${unitLine}# HELP ${name} ${escapeQuoted(help)}\n`;
 }
 
-/** So many lines are encoded in a few milliseconds. */
+/** Encoded in a few milliseconds. */
 export const PIECE_LINES = 500;
 
 /**
@@ -54,7 +54,7 @@ export class LabelTexts {
   }
 }
 
-/** The line of one sample; `name` is that of its family. */
+/** @param name That of the family */
 export function sampleLine(name: string, sample: Sample): string {
   return lineOf(name, sample, encodeLabels(sample.labels));
 }

@@ -9,7 +9,7 @@ import { type Compress, NOTHING, type Rendered, Rendering } from './rendered.ts'
 export interface Section<Snapshot> {
   readonly name: string;
   families(snapshot: Snapshot): Family[] | Promise<Family[]>;
-  /** They are rendered at least this often. Default: only when they are touched, or when a sample no longer holds. */
+  /** Rendered at least this often. Default: only after `touch`, or when a sample is no longer valid. */
   readonly everyMs?: Milliseconds;
 }
 
@@ -72,14 +72,14 @@ export class Exposition<Snapshot> {
     this.#nap.wake();
   }
 
-  /** The whole exposition as last rendered, in order; nothing is copied. */
+  /** The whole exposition as last rendered, without a copy. */
   chunks(format: Format, gzipped: boolean): Buffer[] {
     const form = gzipped ? 'gzipped' : 'plain';
     const rendered = this.#sections.map((section) => this.#rendered.get(section) ?? NOTHING);
     return [...rendered, END].flatMap((one) => one[format][form]);
   }
 
-  /** Renders what changed. Resolves when it is shown; await it once before `run`, so that the first scrape is complete. */
+  /** Renders and shows what changed. Await it once before `run`, so that the first scrape is complete. */
   refresh(): Promise<void> {
     this.#refreshing = this.#refreshing.then(() => this.#refresh());
     return this.#refreshing;

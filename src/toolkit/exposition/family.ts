@@ -7,11 +7,11 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** When it was measured, for OpenMetrics alone; absent: at the scrape. */
+  /** The time of the measurement, for OpenMetrics alone. Absent: the time of the scrape. */
   readonly at?: UnixSeconds;
   /** Of a histogram: `_bucket`, `_sum` or `_count`, appended to the family's name. */
   readonly suffix?: string;
-  /** When it has to be computed anew. Absent: only after a change. */
+  /** When to compute the sample again. Absent: only after a change. */
   readonly until?: UnixMs | undefined;
 }
 

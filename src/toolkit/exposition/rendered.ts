@@ -9,7 +9,7 @@ export type Compress = (plain: Buffer) => Promise<Buffer>;
 export type Rendered = Readonly<Record<Format, Forms>>;
 
 interface Forms {
-  /** In order. Large blocks are the same buffers in both formats. */
+  /** Both formats share the buffers of large blocks. */
   readonly plain: readonly Buffer[];
   /** At most one. Each block is a member of its own: a gzip stream may have several (RFC 1952, 2.2). */
   readonly gzipped: readonly Buffer[];
@@ -19,11 +19,11 @@ const NO_BYTES: Forms = { plain: [], gzipped: [] };
 export const NOTHING: Rendered = { text: NO_BYTES, openmetrics: NO_BYTES };
 
 /**
- * Both formats of some families. Most of their bytes are the lines of samples, which are kept and compressed once, unless
- * they are few: those are copied into one buffer for each format, so that a scrape has few chunks and gzip few members.
+ * Both formats of some families. They share the lines of large families, which are compressed once. Small families are copied
+ * into one buffer for each format, so that a scrape has few chunks and gzip few members.
  */
 export class Rendering {
-  /** The earliest time at which one of the samples has to be computed anew. */
+  /** The earliest `until` of the samples. */
   until: UnixMs = Number.POSITIVE_INFINITY;
   readonly #text: Blocks;
   readonly #openmetrics: Blocks;

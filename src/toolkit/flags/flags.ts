@@ -8,7 +8,7 @@ import { columns } from './columns.ts';
 /** The description of a flag in the table. Without `value` it is a boolean, and `--no-NAME` makes it false. */
 export interface FlagDescription {
   readonly help: string;
-  /** What the help calls its value. */
+  /** The name of its value in the help. */
   readonly value?: string;
   /** The value if the flag is given without one. */
   readonly fallback?: string;
@@ -29,7 +29,7 @@ export interface Program<Name extends string> {
   readonly about: string;
   /** What each command does. */
   readonly commands: Readonly<Record<Name, string>>;
-  /** The command without a word for it. */
+  /** The command if the command line names none. */
   readonly byDefault: Name;
   /** All flags except help and version, in the order of the help. A flag whose help differs by command is here twice. */
   readonly flags: readonly Flag<Name>[];
@@ -53,7 +53,7 @@ export type Command<Name extends string, Values> =
       readonly overrides: readonly Override[];
     };
 
-/** The command line cannot be understood; the message is one line. */
+/** The message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 
@@ -152,7 +152,7 @@ function unknown({ file }: Program<string>, what: string, word: string, names: r
   return new UsageError(`unknown ${what} ${JSON.stringify(word)}, ${hint}`);
 }
 
-/** Of a flag, its first letter or a part of its name, as in other programs. Of a file, the flag that it lacks. */
+/** The flag with this first letter or part of a name, as in other programs, or the flag that a bare file name lacks. */
 function probably(word: string, names: readonly string[], file: string): string | undefined {
   if (/^[^-].*[/.]/.test(word)) return `--${file}=${word}`;
   if (word === `-${file[0]}`) return `--${file}`;
@@ -187,7 +187,6 @@ export function variableOf(program: Pick<Program<string>, 'name'>, flag: string)
   return `${program.name}_${flag}`.toUpperCase().replace(/[.-]/g, '_');
 }
 
-/** A flag as the help writes it. */
 export function usageOf({ name, value, fallback, isOn }: Flag): string {
   if (fallback !== undefined) return `--${name}[=${value}]`;
   return value ? `--${name}=${value}` : `--${isOn ? '[no-]' : ''}${name}`;

@@ -35,18 +35,17 @@ export async function within<T, L>(
   }
 }
 
-/** Lets other work run if it is time. */
 export type Pause = () => Promise<void> | undefined;
 
 /** How long work may block the event loop, plus at most one of its steps. */
 const SLICE_MS = 5;
 
-/** Cuts work into slices, between which scrapes and other work run. To be awaited after each step. */
+/** Cuts work into slices, between which scrapes and other work run. Await the result after each step. */
 export function pauseBetweenSlices(clock: Pick<Clock, 'monotonic'>): Pause {
   let sliceEnds = clock.monotonic() + SLICE_MS;
   return () => {
     if (clock.monotonic() < sliceEnds) return undefined;
-    // After I/O the first immediate runs before timers and other I/O, and the second one after them.
+    // After I/O the first immediate runs before timers and other I/O, the second one after them.
     return setImmediate()
       .then(() => setImmediate())
       .then(() => {

@@ -3,7 +3,7 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && error.code ? String(error.code) : undefined;
 }
 
-/** Why a file or directory cannot be used, by the code of the system. */
+/** Why a file or directory cannot be used. */
 export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',

@@ -2,18 +2,18 @@ import type { Clock } from './clock.ts';
 import { MS_PER_MINUTE } from './duration.ts';
 import type { UnixMs } from './time.ts';
 
-/** How long a time must hold before it decides what cannot be undone. */
+/** How long a time must hold before it may decide anything irreversible. */
 export const HELD_FOR_MS = 2 * MS_PER_MINUTE;
 /** A smaller step of the clock matters to no decision. */
 const MIN_STEP_MS = 1_000;
 
 export interface Time {
   readonly now: UnixMs;
-  /** The latest time that the clock was past for two minutes without a break. -Infinity: the program has just started. */
+  /** The clock has been past this time for two minutes without a break. -Infinity: the program has just started. */
   readonly held: UnixMs;
 }
 
-/** Follows a clock that can jump for seconds. Then nothing may be forgotten, given up or begun for good. */
+/** Follows a clock that can jump for seconds: such a jump must not cause anything irreversible. */
 export class HeldTime {
   readonly #clock: Clock;
   /** What the clock showed, less the monotonic time, and since when. The newest is last. */

@@ -9,9 +9,7 @@ export class Html {
 
 type HtmlValue = Html | string | number;
 
-/**
- * Escapes every value that is not markup, and joins lists. Texts from the network cannot be trusted.
- */
+/** Escapes every value that is not markup, because texts from the network are untrusted, and joins lists. */
 export function html(strings: TemplateStringsArray, ...values: readonly (HtmlValue | readonly HtmlValue[])[]): Html {
   return new Html(strings.reduce((out, string, i) => out + textOf(values[i - 1] ?? '') + string));
 }

@@ -4,7 +4,6 @@ import { codeOf } from './error-code.ts';
 
 const MAX_WAITING_LINES = 1_000;
 const RETRY_MS = 50;
-/** How long the end waits for a reader. */
 const END_WITHIN_MS = 2_000;
 
 /**
@@ -13,7 +12,7 @@ const END_WITHIN_MS = 2_000;
  */
 export class LineOutput {
   dropped = 0;
-  /** Called with the number of lines dropped when lines can be written again. */
+  /** Called when writes succeed again, with the number of dropped lines. */
   onRecovery: (lines: number) => void = () => undefined;
   readonly #fd: number;
   #waiting: Buffer[] = [];

@@ -20,7 +20,7 @@ export async function openLogger({ level, format }: LogOptions, output: LineOutp
   return jsonLogger(level, output, pinoPretty.prettyFactory({ translateTime: 'SYS:HH:MM:ss' }));
 }
 
-/** @param pretty what is written for a line of JSON */
+/** @param pretty Formats a line of JSON */
 export function jsonLogger(level: LogLevel, output = new LineOutput(1), pretty = (line: string) => line): Logger {
   const settings = {
     level,

@@ -1,4 +1,4 @@
-/** The number in the middle, of two the larger one. Undefined: there are none. */
+/** The middle number, or the larger one of two. Undefined without numbers. */
 export function median(numbers: readonly number[]): number | undefined {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 }

@@ -1,6 +1,6 @@
 /**
- * Pure. The name that was probably meant by a mistyped one: it differs in case, in `-`, `_`, `.` and spaces, or by an
- * edit for every three characters, at most two. Undefined: none does.
+ * Pure. The name that a mistyped one probably means: it differs in case, in `-`, `_`, `.` and spaces, or by one edit for
+ * every three characters, at most two.
  */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const word = plain(typed);
@@ -16,7 +16,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[-_. ]/g, '');
 }
 
-/** Whether so many edits make the texts equal: a character added, left out or replaced, or two neighbours swapped. */
+/** Whether this many edits make the texts equal: a character added, left out or replaced, or two neighbours swapped. */
 function isWithin(edits: number, one: string, other: string): boolean {
   let same = 0;
   while (same < one.length && one[same] === other[same]) same += 1;

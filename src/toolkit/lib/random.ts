@@ -1,7 +1,4 @@
-/**
- * A pseudo-random number that depends only on its parts: the same in every run and on every host. Not for
- * cryptography.
- */
+/** A pseudo-random number that depends only on its parts. Not for cryptography. */
 export function hash32(...parts: readonly number[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) hash = mix(hash ^ part);

@@ -9,7 +9,7 @@ export function readableText(text: string): string {
 /** Control characters, direction marks, characters without a width, and every space but the usual one. */
 const INVISIBLE = /(?! )[\p{Cc}\p{Cf}\p{Z}]/gu;
 
-/** Untrusted text for a terminal, in one line: what cannot be seen becomes escapes such as \n and \u00a0. */
+/** Untrusted text for a terminal, in one line: invisible characters become escapes such as \n and \u00a0. */
 export function visible(text: string): string {
   const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -21,7 +21,7 @@ export function quoted(text: string): string {
   return visible(JSON.stringify(text));
 }
 
-/** Names the characters of a text that cannot be seen, without the rest: that may be a secret. Undefined: it has none. */
+/** Names the invisible characters of a text, but not the rest, which may be a secret. Undefined if it has none. */
 export function invisibleIn(text: string): string | undefined {
   const found = new Set(text.match(INVISIBLE));
   return found.size > 0 ? `it contains ${[...found].map(quoted).join(', ')}, which cannot be seen` : undefined;

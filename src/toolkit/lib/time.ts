@@ -4,7 +4,7 @@ export type UnixMs = number;
 /** Wall-clock time: seconds since 1970. */
 export type UnixSeconds = number;
 
-/** The time since `at`. Infinity: there is none, or it is in the future, from before the clock was set back. */
+/** The time since `at`. Infinity without `at`, or if `at` is in the future because the clock was set back. */
 export function elapsed(at: number | undefined, now: number): number {
   return at === undefined || at > now ? Number.POSITIVE_INFINITY : now - at;
 }

@@ -25,7 +25,7 @@ export function relative(at: UnixMs, now: UnixMs): string {
   return at <= now ? `${span(now - at)} ago` : `in ${span(at - now)}`;
 }
 
-/** A time in UTC, without the date if it is on the same day as `now`; undefined if Date cannot represent it. */
+/** A time in UTC, without the date if it is today. Undefined if Date cannot represent it. */
 export function absolute(at: UnixMs, now: UnixMs): string | undefined {
   if (!(Math.abs(at) <= LATEST_DATE_MS)) return undefined;
   const text = utc(at);

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CODE_MEANINGS, codeOf, hasCode, messageOf } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
-import { anewIn } from './envelope.ts';
+import { moveAside } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
 
 export type Warner = Pick<Logger, 'warn'>;
@@ -25,14 +25,13 @@ export async function cleanUp(dir: string): Promise<void> {
   }
 }
 
-/** Why a directory for the state cannot be used, in words and with the code of the system. */
 export function unusable(dir: string, error: unknown): string {
   return `the state directory ${dir} cannot be used: ${why(error)}`;
 }
 
 /** A file of the state cannot be used. Its message names the file, the reason and the remedy. */
 export function unreadable(file: string, error: unknown): Error {
-  return new Error(`${file}: ${why(error)}. Correct this, or begin without the file: ${anewIn(file)}`);
+  return new Error(`${file}: ${why(error)}. Correct this, or begin without the file: ${moveAside(file)}`);
 }
 
 /** The meaning and the code of an error, and the user to whom access is denied. */

@@ -3,21 +3,21 @@ import { isObject } from '../lib/is-object.ts';
 
 const Envelope = z.object({ version: z.number(), value: z.unknown().optional() });
 
-/** A part of the state that another version of the program wrote. It is not to be overwritten. */
+/** Another version of the program wrote a part of the state, which must not be overwritten. */
 export class StateOfOtherVersion extends Error {
   override readonly name = 'StateOfOtherVersion';
 
   /**
    * @param what The part, and why it is refused.
-   * @param anew How the operator begins without it.
+   * @param remedy How the operator starts without it.
    */
-  constructor(what: string, anew: string) {
-    super(`${what}. It was not changed. Start the version that wrote it, or begin without this state: ${anew}`);
+  constructor(what: string, remedy: string) {
+    super(`${what}. It was not changed. Start the version that wrote it, or begin without this state: ${remedy}`);
   }
 }
 
-/** The command with which the operator begins without the state in this directory. */
-export function anewIn(dir: string): string {
+/** The command with which the operator starts without this file or directory. */
+export function moveAside(dir: string): string {
   return /^[\w./-]+$/.test(dir) ? `mv ${dir} ${dir}.old` : `mv "${dir}" "${dir}.old"`;
 }
 
@@ -80,18 +80,18 @@ export function unwrap(ours: number, text: string): Parsed<unknown> {
 /**
  * The value in a document, if it has this shape.
  * @param document Its name or file, for the operator.
- * @param anew How the operator begins without the document.
- * @throws StateOfOtherVersion: such a document is never taken for damaged, whatever is in it
+ * @param remedy How the operator starts without the document.
+ * @throws StateOfOtherVersion: such a document never counts as damaged, whatever is in it
  */
 export function parseDocument<S extends z.ZodType>(
-  { document, anew }: { readonly document: string; readonly anew: string },
+  { document, remedy }: { readonly document: string; readonly remedy: string },
   version: number,
   text: string,
   schema: S,
 ): Parsed<z.output<S>> {
   const opened = unwrap(version, text);
   if (opened.success) return parseValue(opened.data, schema);
-  if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, anew);
+  if (opened.isOfOtherVersion) throw new StateOfOtherVersion(`${document} was ${opened.why}`, remedy);
   return opened;
 }
 

@@ -4,15 +4,15 @@ import type * as z from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { hasCode } from '../lib/error-code.ts';
 import { cleanUp, FILE_MODE, makeDirectory, unreadable, unusable, type Warner } from './directory.ts';
-import { anewIn, parseDocument, wrap } from './envelope.ts';
+import { moveAside, parseDocument, wrap } from './envelope.ts';
 import { DirectoryLock, StateLocked } from './lock.ts';
 import type { StateStore } from './store.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
 export interface FileStoreOptions {
-  /** The version in which documents are written. No other is read. */
+  /** The only version of documents that is read and written. */
   readonly version: number;
-  /** The directory was replaced while this process ran, and another process has the new one. Nothing is written any more. */
+  /** Called if another process took the directory after it was replaced. From then on nothing is written. */
   readonly onLost?: ((error: StateLocked) => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function openFileStore(
       throw unreadable(file, error);
     });
     if (text === undefined) return undefined;
-    const parsed = parseDocument({ document: file, anew: anewIn(dir) }, version, text, schema);
+    const parsed = parseDocument({ document: file, remedy: moveAside(dir) }, version, text, schema);
     if (parsed.success) return parsed.data;
     const aside = `${file}.unreadable-${clock.now()}`;
     await rename(file, aside);
@@ -65,7 +65,6 @@ export async function openFileStore(
     await writeWhole(file, wrap(version, value), FILE_MODE);
   }
 
-  /** Releases the directory when everything is written. */
   async function close(): Promise<void> {
     await Promise.allSettled(writes.values());
     await lock.release();
@@ -75,7 +74,7 @@ export async function openFileStore(
 }
 
 /**
- * Reads a document without locking the directory, and changes nothing. Undefined: there is none, or it cannot be read.
+ * Reads a document without locking the directory, and changes nothing. Undefined if it is absent or unreadable.
  * @throws StateOfOtherVersion, Error if a part of the path is a file
  */
 export async function peek<S extends z.ZodType>(
@@ -90,6 +89,6 @@ export async function peek<S extends z.ZodType>(
     return undefined;
   });
   if (text === undefined) return undefined;
-  const parsed = parseDocument({ document: file, anew: anewIn(dir) }, version, text, schema);
+  const parsed = parseDocument({ document: file, remedy: moveAside(dir) }, version, text, schema);
   return parsed.success ? parsed.data : undefined;
 }

@@ -16,7 +16,7 @@ export class StateLocked extends Error {
   }
 }
 
-/** Result codes of SQLite. */
+/** A result code of SQLite, as below. */
 const BUSY = 5;
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGED = [11, 26];
@@ -56,8 +56,8 @@ export class DirectoryLock {
   }
 
   /**
-   * To be called before each write. If the directory was removed or replaced, this process makes it and takes the lock
-   * again. @throws StateLocked if another process was faster: this one must not write any more.
+   * Call it before each write. If the directory was removed or replaced, this process makes it and takes the lock again.
+   * @throws StateLocked if another process was faster: this one must not write any more.
    */
   ensure(): Promise<void> {
     const ensure = (): Promise<void> => this.#ensure();
@@ -111,7 +111,7 @@ export class DirectoryLock {
         chmodSync(this.#file, FILE_MODE);
       } catch (error) {
         // Some mounts refuse it, and so does a file of another user. The lock is held all the same.
-        this.#log.warn({ file: this.#file, err: codeOf(error) }, 'the mode of the lock file cannot be changed');
+        this.#log.warn({ file: this.#file, err: codeOf(error) }, 'could not change the mode of the lock file');
       }
       const { dev, ino } = lstatSync(this.#file, { bigint: true });
       this.#identity = `${dev} ${ino}`;
@@ -135,12 +135,12 @@ export class DirectoryLock {
       this.#close();
       // SQLite reads the file under a lock, so no process holds this one. If several do this at once, one gets the lock.
       writeFileSync(this.#file, '');
-      this.#log.warn({ file: this.#file }, 'the lock file was damaged, and is replaced');
+      this.#log.warn({ file: this.#file }, 'replaced a damaged lock file');
       this.#begin(true);
     }
   }
 
-  /** A full disk does not matter: the lock is held without this file. */
+  /** Ignores a full disk: the lock works without this file. */
   #sayWhoHolds(text: string): void {
     try {
       writeFileSync(this.#holder, text, { flag: 'wx', mode: FILE_MODE });
@@ -178,7 +178,6 @@ export class DirectoryLock {
   }
 }
 
-/** The result code of SQLite. */
 function resultOf(error: unknown): number | undefined {
   return (error as { readonly errcode?: number }).errcode;
 }

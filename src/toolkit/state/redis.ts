@@ -9,7 +9,7 @@ export interface RedisSettings {
   /** Used instead of the password in the URL. */
   readonly password?: string | undefined;
   readonly prefix: string;
-  /** For messages: the name of these settings, and the document that lists the permissions. */
+  /** For messages: the name of these settings in the config file, and the document that lists the permissions. */
   readonly section: string;
   readonly manual: string;
 }
@@ -118,9 +118,9 @@ export class RedisState {
     await this.#send(['HSET', this.#key('unreadable'), name, text]);
   }
 
-  /** What the operator calls a document, and how to start without it. */
-  inWords(name: string): { document: string; anew: string } {
-    return { document: `the document ${name} in Redis`, anew: `set another ${this.#settings.section}.prefix` };
+  /** For messages: the document, and how the operator starts without it. */
+  inWords(name: string): { document: string; remedy: string } {
+    return { document: `the document ${name} in Redis`, remedy: `set another ${this.#settings.section}.prefix` };
   }
 
   #key(name: string): string {
@@ -132,7 +132,7 @@ export class RedisState {
   }
 
   async #send(command: readonly string[]): Promise<unknown> {
-    // Loaded only where Redis is used, and before the time of a command begins.
+    // Loaded only if Redis is used, and outside of the time limit of a command.
     const { default: redis } = await import('@redis/client');
     this.#connection ??= connect(redis.createClient, this.#settings, this.#timeoutMs);
     const connection = this.#connection;
@@ -171,7 +171,6 @@ function connect(create: typeof createClient, settings: RedisSettings, connectTi
 
 const SUPPORTED = 'only a single server, or a primary with standbys behind one address, is supported';
 
-/** What an error means, by its code in Node or by the first words of the server's text. */
 const meanings = ({ section, manual }: RedisSettings): readonly (readonly [RegExp, string])[] => [
   [/^WRONGPASS/, 'the user or the password is wrong'],
   [/^NOAUTH/, `a password is required: set ${section}.password`],
@@ -194,7 +193,7 @@ const meanings = ({ section, manual }: RedisSettings): readonly (readonly [RegEx
   ],
 ];
 
-/** The error code of Node or the first word of the server's text, and its meaning if that is known. */
+/** The error code of Node or the first word of the server's text, and its meaning. */
 function whyAway(error: unknown, settings: RedisSettings): string {
   const text = error instanceof Error ? error.message : '';
   // Redis 7 and Valkey report this when a script does what its user may not do.

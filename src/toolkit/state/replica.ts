@@ -25,7 +25,7 @@ export interface LeaseTimings {
 export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 10_000, marginMs: 2_500, heartbeatMs: 500, timeoutMs: 1_500 };
 
 /**
- * After Redis may have lost data, a replica waits so many heartbeats before it leads. By then every replica that can
+ * After Redis may have lost data, a replica waits this many heartbeats before it leads. By then every replica that can
  * reach Redis has written its documents back.
  */
 const HEARTBEATS_TO_WRITE_BACK = 3;
@@ -131,7 +131,7 @@ export class Replica implements StateStore {
     }
   }
 
-  /** Passes on the documents, makes the first heartbeat, and keeps or awaits the lease from then on. */
+  /** Passes on the documents, makes the first heartbeat, and then keeps or awaits the lease. */
   async start(events: ReplicaEvents): Promise<void> {
     this.#events = events;
     for (const name of this.#documents.keys()) this.#passOn(name);
@@ -252,7 +252,7 @@ export class Replica implements StateStore {
       if (revision <= (revisions.get(name) ?? '')) continue;
       // Under the newest term, whoever has it: the revision is that of the document.
       const isWritten = await this.#redis.write(this.#lease.term, name, revision, text);
-      if (isWritten) this.#log.warn({ document: name }, 'redis had lost data: written back');
+      if (isWritten) this.#log.warn({ document: name }, 'wrote back data that redis had lost');
     }
   }
 

@@ -5,7 +5,7 @@ import type { Milliseconds, MonotonicMs } from '../lib/time.ts';
 /** Keeps values by name over restarts. */
 export interface StateStore {
   /**
-   * Undefined: there is none, or it cannot be read and was moved aside with a warning.
+   * Undefined if it is absent, or unreadable: then it was moved aside with a warning.
    * @throws StateOfOtherVersion, and leaves the document as it is
    */
   load<S extends z.ZodType>(name: string, schema: S): Promise<z.output<S> | undefined>;
@@ -19,7 +19,6 @@ export interface StateStore {
 const RETRY_MS = 15_000;
 
 export interface LatestWriterOptions {
-  /** Reads the value when it is called. */
   readonly write: () => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
@@ -28,7 +27,7 @@ export interface LatestWriterOptions {
 }
 
 /**
- * Writes the latest value, one write at a time. However often it changes meanwhile, one more write follows. A failed
+ * Writes the latest value, one write at a time. However often the value changes during a write, one more follows. A failed
  * write is repeated, because the value may not change again.
  */
 export function latestWriter({ write, onError, clock, everyMs }: LatestWriterOptions) {

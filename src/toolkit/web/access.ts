@@ -22,7 +22,7 @@ import { readCertificates, type TlsSettings, type WebConfig } from './web-config
 /** Renewed certificates are served within a minute. */
 const RENEW_EVERY_MS = 30_000;
 
-/** Decides by a web config who may connect and send requests, on every path. */
+/** Admits connections and requests according to a web config, on every path. */
 export class Access {
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #log: Logger;
@@ -41,13 +41,12 @@ export class Access {
     return this.#config.tls !== undefined;
   }
 
-  /** Uses a config that was read again. It must not differ in settings that need a restart. */
+  /** @param config Must not differ in settings that need a restart */
   adopt(config: WebConfig): void {
     this.#config = config;
     if (config.tls) for (const server of this.#servers) server.setSecureContext(config.tls.context);
   }
 
-  /** Creates a server whose connections and requests are checked here first. */
   createServer(options: ServerOptions & { headersTimeout: number }, listener: RequestListener): Server {
     const guarded: RequestListener = (request, response) => {
       this.#admits(request, response).then(
@@ -81,7 +80,7 @@ export class Access {
     return this.#passwords.close();
   }
 
-  /** Uses certificates that were replaced, also by another target of a link in their path. The rest needs a reload. */
+  /** Uses replaced certificates, also behind a changed link. Other settings need a reload. */
   async #renewCertificates(): Promise<void> {
     for (let logged = ''; ; ) {
       await this.#clock.sleep(RENEW_EVERY_MS, this.#stop.signal).catch(() => undefined);
@@ -110,7 +109,7 @@ export class Access {
     this.#log.debug({ reason }, 'connection refused');
   }
 
-  /** Rejects a request that is not admitted. */
+  /** Responds itself if it does not admit the request. */
   async #admits({ headers }: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const config = this.#config;
     for (const [name, value] of config.headers) response.setHeader(name, value);
@@ -133,7 +132,6 @@ function refuse(response: ServerResponse, status: number): false {
   return false;
 }
 
-/** Why a client is refused because of its certificate; undefined: it is not. */
 function whyRefused(socket: TLSSocket, { clients, allowedSans }: TlsSettings): string | undefined {
   if (!clients.isAsked) return undefined;
   const certificate = socket.getPeerX509Certificate();

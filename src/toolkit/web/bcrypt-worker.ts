@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 import type { Comparison } from './passwords.ts';
 
-// A program may start without this compiler, to save memory. Then a comparison takes 15 times as long: a second at cost 10.
+// Without this compiler, which a program may have switched off, a comparison takes 15 times as long: a second at cost 10.
 setFlagsFromString('--turbofan');
 
 /** Compares one password after the other: each keeps a core busy, for longer the higher the cost of the hash. */

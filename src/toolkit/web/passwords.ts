@@ -14,7 +14,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** A message to the worker, which answers with true or false, in the same order. */
+/** A message to the worker, which replies with true or false, in the same order. */
 export interface Comparison {
   readonly password: string;
   readonly hash: string;
@@ -30,9 +30,8 @@ export class TooBusy extends Error {
 }
 
 /**
- * Decides by name and password who is admitted. Passwords are compared in a thread of their own, one after the other.
- * Good logins are remembered, so that a client that has logged in never waits behind guesses. A password keeps its place
- * after its client gave up, so that the next scrape is admitted.
+ * A thread compares passwords, one after the other. Good logins are remembered, so that a client that has logged in never
+ * waits behind guesses. A password keeps its place after its client gave up, so that the next scrape is admitted.
  */
 export class Passwords {
   /** Known only to this process, so that remembered digests are useless elsewhere. */
@@ -99,7 +98,7 @@ export class Passwords {
   }
 }
 
-/** The name and password of an Authorization header; undefined where it has none. */
+/** The name and password of an Authorization header. */
 export function credentialsOf(authorization: string | undefined): Credentials | undefined {
   const [, encoded] = /^Basic ([A-Za-z0-9+/]*={0,2})$/i.exec(authorization ?? '') ?? [];
   if (encoded === undefined) return undefined;

@@ -8,7 +8,7 @@ export function sendText(response: ServerResponse, status: number, text: string)
   send(response, status, 'text/plain; charset=utf-8', [Buffer.from(text)]);
 }
 
-/** Sends the chunks without copying them. Node omits the body of an answer to HEAD by itself. */
+/** Sends the chunks without copying them. Node itself omits the body of a response to HEAD. */
 export function send(response: ServerResponse, status: number, type: string, chunks: readonly Buffer[]): void {
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   response.cork();
@@ -45,7 +45,6 @@ export function setHeaders(response: ServerResponse, headers: Readonly<Record<st
   }
 }
 
-/** A page is rendered at most once in this time. */
 const FRESH_MS = 1_000;
 
 /** Renders a page on request, in slices so that scrapes run in between. The page is at most a second old. */

@@ -14,7 +14,6 @@ import type { Access } from './access.ts';
 import { isFromPage } from './from-page.ts';
 import { send, sendText } from './send.ts';
 
-/** Answers a request with a page that can only be read. */
 export type Page = (response: ServerResponse) => unknown;
 
 /** The program as the server uses it. None of its methods wait for the network. */
@@ -28,7 +27,7 @@ export interface Pages {
   reload(): Promise<string | undefined>;
   /** Pages for people, by path. */
   readonly pages: ReadonlyMap<string, Page>;
-  /** Called when a page throws; the server answers 500 and continues. */
+  /** Called when a page throws. The server responds with 500 and continues. */
   onError(error: unknown): void;
 }
 
@@ -60,7 +59,7 @@ export const SERVER_LIMITS = {
   // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for files, the
   // program's own requests and Node itself.
   maxConnections: 900,
-  // A client that reads nothing of its answer for so long keeps old bytes in memory.
+  // A client that reads nothing for so long keeps old bytes in memory.
   timeout: 60_000,
 };
 
@@ -154,7 +153,7 @@ async function sendReload(
 
 function sendMetrics(request: IncomingMessage, response: ServerResponse, pages: Pages): void {
   const format = preferredFormat(request.headers.accept);
-  // Without the header the answer is not compressed, although the standard would allow it.
+  // Without the header the response is not compressed, although the standard would allow it.
   const gzipped = new Negotiator(request).encoding(['gzip', 'identity']) === 'gzip';
   const body = pages.metrics(format, gzipped);
   if (gzipped) response.setHeader('Content-Encoding', 'gzip');

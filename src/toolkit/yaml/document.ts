@@ -16,7 +16,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** The value of a variable; an empty one counts as unset, because compose files pass on unset variables as empty. */
+/** The value of a variable. An empty one counts as unset, because compose files pass on unset variables as empty. */
 export function nonEmpty(env: Environment, name: string): string | undefined {
   return env[name] || undefined;
 }
@@ -30,7 +30,7 @@ export interface ConfigDocument {
   /** The same before environment variables were replaced. */
   readonly written: unknown;
   readonly findings: readonly Finding[];
-  /** Valid, and probably not what was meant. */
+  /** Valid values that are probably mistakes. */
   readonly doubts: readonly Finding[];
   /** The line of a finding, or of as much of its path as exists below the root. */
   lineOf(finding: Finding): number | undefined;
@@ -111,7 +111,7 @@ function unclosedAt(document: Document, text: string, end: number): number | und
     .findLast((start) => /[[{]/.test(text.charAt(start)));
 }
 
-/** In a list in brackets, a comma that was forgotten makes one text of two. */
+/** Without its comma, a list in brackets makes one text of two. */
 function spacedItems(document: Document): Finding[] {
   return [...nodesOf(document.contents)].flatMap(({ node, path }) => {
     if (!isSeq(node) || !node.flow) return [];

@@ -32,12 +32,11 @@ export const flag = z.boolean({ error: 'true or false' });
 export const count = z.int({ error: 'a whole number' }).min(1, { error: 'a whole number of at least 1' });
 export const positive = z.number({ error: 'a number' }).gt(0, { error: 'a number above 0' });
 
-/** Text that is not empty. */
 export function text(expected: string) {
   return z.string({ error: expected }).min(1, { error: expected });
 }
 
-/** Text that `parse` turns into a value; undefined: the text is invalid. */
+/** @param parse Undefined: the text is invalid */
 export function parsed<T>(expected: string, parse: (text: string) => T | undefined) {
   return z.string({ error: expected }).transform((text, context) => {
     const value = parse(text);
@@ -121,7 +120,7 @@ const listenAddress = parsed(ADDRESS, parseListenAddress)
   })
   .meta({ pattern: LISTEN_ADDRESS.source });
 
-/** One address or a list of them, such as the default. */
+/** One address or a list of them. */
 export function listenAddresses(byDefault: string) {
   const list = z.array(listenAddress).min(1, { error: `at least one address such as ${byDefault}` });
   return z

@@ -41,7 +41,7 @@ export function describeMistake({ place, line, path, message }: Mistake): string
   return visible([where, path, message].filter((part) => part !== '').join(': '));
 }
 
-/** Findings as mistakes, in the order of the file, then those from elsewhere. Of several at one spot only the first. */
+/** Findings as mistakes, first those of the file in its order, only the first of several at one spot. */
 export function locate(
   file: string,
   findings: readonly Finding[],
@@ -66,9 +66,7 @@ export function pathText(path: readonly PropertyKey[]): string {
   }, '');
 }
 
-/**
- * The values that the schema does not accept. @param written The document before environment variables were replaced.
- */
+/** The values that the schema refuses. @param written The document before environment variables were replaced. */
 export function schemaFindings(
   { error }: z.ZodSafeParseResult<unknown>,
   document: unknown,
@@ -93,14 +91,14 @@ export function schemaFindings(
   });
 }
 
-/** Of a value that may be a secret only what cannot be seen, and the variables from which it may come. */
+/** For a value that may be a secret: its invisible characters, and the variables it may come from. */
 function hiddenIn(value: unknown, written: unknown): string {
   const hidden = typeof value === 'string' ? invisibleIn(value) : undefined;
   const variables = value === written ? null : String(written).match(/\$\{\w+\}/g);
   return hidden === undefined ? '' : `; ${[hidden, ...(variables ?? [])].join(', see ')}`;
 }
 
-/** The issues of the alternative of a union whose shape the value has; without one, the issue of the union. */
+/** The issues of the alternative of a union that fits the shape of the value, or else the issue of the union. */
 function mostSpecific(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const fits = ({ code, path }: z.core.$ZodIssue): boolean =>

@@ -8,10 +8,7 @@ export interface Override {
   readonly origin: string;
 }
 
-/**
- * The document with the overrides. If a section cannot hold the override, it stays unchanged, and the schema reports
- * it.
- */
+/** The document with the overrides. A section that cannot hold one stays as it is, for the schema to report. */
 export function override(document: unknown, overrides: readonly Override[]): unknown {
   let root = document ?? {};
   for (const { path, value } of overrides) {

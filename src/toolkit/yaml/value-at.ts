@@ -1,4 +1,4 @@
-/** The value at a path of nested mappings and lists; undefined where there is none. */
+/** The value at a path of nested mappings and lists. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {
@@ -17,7 +17,7 @@ export function valuesAt(value: unknown, [key, ...rest]: readonly string[]): { p
   );
 }
 
-/** The list at a path such as `data.items`. Empty if there is none. */
+/** The list at a path such as `data.items`. Default: empty. */
 export function listAt(value: unknown, path: string): readonly unknown[] {
   const found = valueAt(value, path.split('.'));
   return Array.isArray(found) ? found : [];

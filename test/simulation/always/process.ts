@@ -53,8 +53,8 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   'ledger not written': 'writes',
   'watched validator slashed': 'watched',
   'configuration not reloaded': 'file',
-  'the API key is refused': 'refused',
-  'access is revoked': 'revoked',
+  'the service refuses the API key': 'refused',
+  'the service revoked access': 'revoked',
 };
 
 /** Each error in the log has a cause in the story. */

@@ -163,7 +163,7 @@ describe.concurrent('system/programs/check', () => {
     });
     expect(service.requests).toHaveLength(17);
     expect(stdout).toMatch(/^block_rewards +mainnet +not asked$/m);
-    expect(stdout).toContain('Not requested because of the previous answers: the limit of 15 requests');
+    expect(stdout).toContain('Not requested because of the previous responses: the limit of 15 requests');
     expect(code).toBe(1);
   });
 
@@ -179,7 +179,7 @@ describe.concurrent('system/programs/check', () => {
     const args = ['--probe', '--yes', `--report=${report}`];
     const { code, stdout, service } = await probed({ args, request });
     expect(stdout).toMatch(
-      /report\.md has the forms of requests and answers .*no names, indices, keys or amounts\.\n$/,
+      /report\.md has the forms of requests and responses .*no names, indices, keys or amounts\.\n$/,
     );
     expect(code).toBe(4);
     const text = readFileSync(report, 'utf8');

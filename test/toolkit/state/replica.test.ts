@@ -277,7 +277,10 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(async () => expect(await stored(redis)).toBe(documentOf({ count: 2 })));
       await a.save(3);
       expect(a.told).toEqual(['lead']);
-      expect(a.messages('redis had lost data: written back')).toMatchObject([{ document: 'doc' }, { document: 'doc' }]);
+      expect(a.messages('wrote back data that redis had lost')).toMatchObject([
+        { document: 'doc' },
+        { document: 'doc' },
+      ]);
     });
 
     it('because it was restarted, everything is written back before a replica leads', async () => {
