@@ -115,7 +115,7 @@ export class EventLog {
     const isStretched = running.some(({ schedule: { first } }) => first.pace.intervalMs > first.read.everyMs);
     const intervals = Object.fromEntries([...paces].map(([id, pace]) => [id, describePace(pace)]));
     const fields = { intervals, requests_per_day: perDay };
-    if (isStretched) this.#log.warn(fields, 'intervals lengthened to stay within the limits');
+    if (isStretched) this.#log.warn(fields, 'intervals stretched to stay within the limits');
     else this.#log.info(fields, 'polling at the configured intervals');
   }
 

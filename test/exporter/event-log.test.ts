@@ -77,7 +77,7 @@ describe('exporter/event-log: the plan', () => {
       {
         level: 'warn',
         requests_per_day: 39,
-        msg: 'intervals lengthened to stay within the limits',
+        msg: 'intervals stretched to stay within the limits',
         intervals: {
           machines: '1h30m',
           'slashings-mainnet': '1h1m24s (no head passes)',
