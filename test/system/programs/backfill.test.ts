@@ -108,7 +108,7 @@ it('spends from the ledger that a daemon keeps, and needs --yes for more than is
   expect(readdirSync(runs.folder).toSorted()).toEqual(['config.yaml', 'state']);
 
   const second = await failed(runs, '--source=daily-returns', '--yes');
-  expect(second).toMatch(/allow no requests until 20\d\d-/);
+  expect(second).toMatch(/allow no request until 20\d\d-/);
   expect(second).toContain('--resume');
   // As many as the line above says, give or take the one that a passing second rounds away.
   expect(api.requests.length).toBeGreaterThanOrEqual(107);
