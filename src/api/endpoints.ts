@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Priority } from '../budget/permit.ts';
-import { type Chain, DATED_AHEAD_MS, epochEnd, HONEST, MS_PER_EPOCH } from '../facts/chain.ts';
+import { type Chain, DATED_AHEAD_MS, epochEnd, MS_PER_EPOCH, USUAL_AGE } from '../facts/chain.ts';
 import type { Identifier } from '../facts/watch.ts';
 import { median } from '../toolkit/lib/median.ts';
 import type { Milliseconds, UnixMs, UnixSeconds } from '../toolkit/lib/time.ts';
@@ -42,7 +42,7 @@ interface Dating<A> {
   /** When the data ended. Undefined if this response does not say. */
   at(answer: A, request: DatedRequest): UnixMs | undefined;
   /** How old the data usually are when the response arrives. */
-  readonly honestMs: Milliseconds;
+  readonly usualAgeMs: Milliseconds;
   /** The data are of finalized epochs, and can be no newer. */
   readonly isFinal?: true;
 }
@@ -193,7 +193,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators',
     body: (query: OfValidators) => ({ ...selectorOf(query), page_size: PAGE_SIZE }),
     envelope: ValidatorsAnswer,
-    dated: { at: endOfRange, honestMs: HONEST.status },
+    dated: { at: endOfRange, usualAgeMs: USUAL_AGE.status },
     is404None: true,
     records: { data: ValidatorRow },
   }),
@@ -203,7 +203,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators/performance-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: PerformanceAnswer,
-    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
+    dated: { at: endOfRange, usualAgeMs: USUAL_AGE.sums, isFinal: true },
     is404None: true,
     mayBeTooLarge,
     records: {},
@@ -214,7 +214,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/validators/rewards-aggregate',
     body: (query: OfValidators) => ({ ...selectorOf(query), range: { evaluation_window: '24h' } }),
     envelope: RewardsAnswer,
-    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
+    dated: { at: endOfRange, usualAgeMs: USUAL_AGE.sums, isFinal: true },
     is404None: true,
     mayBeTooLarge,
     records: {},
@@ -252,7 +252,7 @@ export const ENDPOINTS = {
     path: '/api/v2/ethereum/performance-aggregate',
     body: ({ chain }: OfChain) => ({ chain, range: { evaluation_window: '24h' } }),
     envelope: NetworkPerformanceAnswer,
-    dated: { at: endOfRange, honestMs: HONEST.sums, isFinal: true },
+    dated: { at: endOfRange, usualAgeMs: USUAL_AGE.sums, isFinal: true },
     records: {},
   }),
   queues: define({
@@ -268,7 +268,7 @@ export const ENDPOINTS = {
     priority: ({ priority }: EpochQuery) => priority,
     path: ({ epoch }: EpochQuery) => `/api/v1/epoch/${epoch}/slots`,
     envelope: V1List,
-    dated: { at: endOfLatest, honestMs: HONEST.head },
+    dated: { at: endOfLatest, usualAgeMs: USUAL_AGE.head },
     records: { data: SlotRow },
   }),
   attester_slashings: define({
@@ -354,7 +354,7 @@ export interface Freshness {
 /** Knowledge of finality counts as current for this long. */
 const FINALITY_KNOWN_MS = 4 * MS_PER_EPOCH;
 /** Finality is two epochs old at best. This is the rest of the usual age of sums. */
-const SUMS_AFTER_FINALITY_MS = HONEST.sums - 2 * MS_PER_EPOCH;
+const SUMS_AFTER_FINALITY_MS = USUAL_AGE.sums - 2 * MS_PER_EPOCH;
 
 /**
  * The freshness after another response. An older response does not replace the newest data, which have aged meanwhile.
@@ -375,7 +375,7 @@ export function freshnessAfter(
   if (!dated || at === undefined || times.length === 0) return {};
   const dataAt = Math.max(...times);
   const ageMs = now - dataAt;
-  if (ageMs <= dated.honestMs) return { dataAt, behindMs: 0 };
+  if (ageMs <= dated.usualAgeMs) return { dataAt, behindMs: 0 };
   if (!dated.isFinal) return { dataAt, behindMs: ageMs };
   if (finality && finality.at - dataAt <= SUMS_AFTER_FINALITY_MS) return { dataAt, behindMs: 0 };
   const isKnown = finality && Math.abs(now - finality.readAt) <= FINALITY_KNOWN_MS;

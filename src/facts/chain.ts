@@ -19,7 +19,7 @@ export const SECONDS_PER_EPOCH = SECONDS_PER_SLOT * SLOTS_PER_EPOCH;
 export const MS_PER_EPOCH = SECONDS_PER_EPOCH * 1000;
 export const EPOCHS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_EPOCH;
 /** How old the data in a response usually are, at most. */
-export const HONEST = {
+export const USUAL_AGE = {
   head: 10 * MS_PER_MINUTE,
   status: 3 * MS_PER_EPOCH,
   /** Over 24 hours of finalized epochs. */

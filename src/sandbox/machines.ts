@@ -20,8 +20,6 @@ export interface Keeping {
   readonly longestPage: number;
   /** The unit in which the time of a record is compared with a range. */
   readonly compares: 'milliseconds' | 'seconds';
-  /** The service returns every push of ranges up to this length, and some pushes of longer ones. */
-  readonly unthinnedMs: Milliseconds;
   /** The longest time of a push on its way. */
   readonly wayMs: Milliseconds;
   /** The share of pushes that lose all their records, and the share of records that get lost alone. */
@@ -43,6 +41,8 @@ const NAMED: readonly (readonly [string, Chain, keyof typeof CLIENTS])[] = [
   ['node-d', 'mainnet', 'lighthouse'],
 ];
 
+/** The service returns every push of ranges up to this length, and some pushes of longer ones (api-facts 2). */
+const UNTHINNED_MS: Milliseconds = 770 * MS_PER_MINUTE;
 /** 2025-01-01. Machines never restart. */
 const FIRST_BOOT: UnixSeconds = 1_735_689_600;
 
@@ -54,8 +54,6 @@ export function createFleet(seed: string, count = NAMED.length, keeping: Partial
     pageSizeOver: 'each',
     longestPage: Number.POSITIVE_INFINITY,
     compares: 'seconds',
-    // api-facts 2.
-    unthinnedMs: 770 * MS_PER_MINUTE,
     wayMs: 0,
     missing: {},
     ...keeping,
@@ -117,7 +115,7 @@ const AFTER: Readonly<Record<Process, Milliseconds>> = { system: 0, validator: 4
 /** The pushes of which the service has a record at `now`, newest first and by name at the same time. */
 export function* pushesIn(fleet: Fleet, wanted: Wanted, now: UnixMs): Generator<Push> {
   const { machines, oldest, newest, processes = PROCESSES } = wanted;
-  const gap = newest - oldest > fleet.unthinnedMs ? 4 : 1;
+  const gap = newest - oldest > UNTHINNED_MS ? 4 : 1;
   for (let minute = Math.floor(newest / MS_PER_MINUTE); (minute + 1) * MS_PER_MINUTE > oldest; minute -= 1) {
     const from = Math.max(minute * MS_PER_MINUTE, oldest);
     const until = Math.min((minute + 1) * MS_PER_MINUTE, newest + 1);

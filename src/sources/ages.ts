@@ -12,9 +12,9 @@ export function keepNewer<T>(known: T | undefined, read: T, timeOf: (one: T) => 
   return known !== undefined && timeOf(known) > timeOf(read) ? known : read;
 }
 
-/** How old a value may become that is read once an interval: two reads may fail. `honestMs`: its usual age when read. */
-export function maxAge(honestMs: Milliseconds, intervalMs: Milliseconds): Milliseconds {
-  return honestMs + Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
+/** How old a value may become that is read once an interval: two reads may fail. `usualAgeMs`: its usual age when read. */
+export function maxAge(usualAgeMs: Milliseconds, intervalMs: Milliseconds): Milliseconds {
+  return usualAgeMs + Math.max(3 * MS_PER_EPOCH, 2 * intervalMs);
 }
 
 /**

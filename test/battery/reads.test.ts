@@ -408,7 +408,7 @@ const ROWS: readonly Row[] = [
         if (until === Number.POSITIVE_INFINITY || then?.value !== value) continue;
         expect([series, dated || then.until === until ? then.until : then.until - delayMs]).toEqual([series, until]);
         if (dated && ends.length > 0) {
-          const edge = Math.max(...ends) + dated.honestMs + Math.max(3 * MS_PER_EPOCH, 2 * read.everyMs) + 1;
+          const edge = Math.max(...ends) + dated.usualAgeMs + Math.max(3 * MS_PER_EPOCH, 2 * read.everyMs) + 1;
           expect(until, series).toBeLessThanOrEqual(edge);
           // A head ends with its last block.
           expect(until, series).toBeGreaterThan(edge - MS_PER_EPOCH);

@@ -99,10 +99,10 @@ describe('notes how old the data of the answers are', () => {
   it.each([
     ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
     ['sums', sums, 6, ended, { inputs: { finality: { at: endOf(E + 5), readAt: endOf(E + 6) } } }],
-  ] as const)('%s: beyond the honest age it is the age, otherwise 0', async (_, source, honest, answer, more) => {
-    const limit = endOf(E) + honest * 384_000;
+  ] as const)('%s: beyond the usual age it is the age, otherwise 0', async (_, source, usual, answer, more) => {
+    const limit = endOf(E) + usual * 384_000;
     expect(await behind(source, answer(E), limit, more)).toBe(0);
-    expect(await behind(source, answer(E), limit + 1, more)).toBe(honest * 384_000 + 1);
+    expect(await behind(source, answer(E), limit + 1, more)).toBe(usual * 384_000 + 1);
     // Of the epoch in progress.
     expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
   });

@@ -22,7 +22,7 @@ describe('the ages of values', () => {
   it.each([
     ['two reads of an epoch may fail', MINUTE, 3 * EPOCH],
     ['or two of a longer interval', 2 * HOUR, 4 * HOUR],
-  ])('beyond its honest age %s', (_, intervalMs, more) => {
+  ])('beyond its usual age %s', (_, intervalMs, more) => {
     const longest = maxAge(10 * MINUTE, intervalMs);
     expect(longest).toBe(10 * MINUTE + more);
     expect(shownUntil({ at: NOW - longest }, longest, NOW)).toBe(NOW + 1);

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Wei } from '../../api/answers/fields.ts';
 import type { QueuesAnswer } from '../../api/answers/network.ts';
 import { requestTo } from '../../api/endpoints.ts';
-import { type Chain, epochEnd, HONEST } from '../../facts/chain.ts';
+import { type Chain, epochEnd, USUAL_AGE } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import type { Family, Sample } from '../../toolkit/exposition/family.ts';
 import { fresh, keepNewer, maxAge } from '../ages.ts';
@@ -120,7 +120,7 @@ function shownNetwork(chain: Chain, { performance, queues }: Network, { now, int
   const dated = performance && { ...performance, at: epochEnd(chain, performance.epoch) };
   const queuesMs = of('queues');
   return {
-    duties: fresh(dated, maxAge(HONEST.sums, of('duties') ?? intervalMs), now),
+    duties: fresh(dated, maxAge(USUAL_AGE.sums, of('duties') ?? intervalMs), now),
     queues: queuesMs === undefined ? undefined : fresh(queues, maxAge(0, queuesMs), now),
   };
 }

@@ -1,4 +1,4 @@
-import { CHAINS, type Chain, HONEST, slotTime } from '../../facts/chain.ts';
+import { CHAINS, type Chain, slotTime, USUAL_AGE } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { groupLabel } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
@@ -180,5 +180,5 @@ export function watchedSlashed(watch: Watch, { slashed, proposerSlashed, slashed
 
 export function shownHead(chain: Chain, { head }: Slashings, timing: Timing) {
   const dated = head && { ...head, at: slotTime(chain, head.slot) * 1000 };
-  return fresh(dated, maxAge(HONEST.head, timing.of('head') ?? 0), timing.now);
+  return fresh(dated, maxAge(USUAL_AGE.head, timing.of('head') ?? 0), timing.now);
 }

@@ -7,7 +7,7 @@ import {
 } from '../../api/endpoints.ts';
 import { isFailure } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { EPOCHS_PER_DAY, epochEnd, HONEST } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochEnd, USUAL_AGE } from '../../facts/chain.ts';
 import type { WatchedGroup } from '../../facts/groups.ts';
 import { chunksOf, type Identifier, indicesOf, nameOf, rangesOf } from '../../facts/watch.ts';
 import { dueParts, fresh, keepNewer, maxAge } from '../ages.ts';
@@ -106,7 +106,7 @@ function aggregateRead<A extends Ranged, S>(options: ValidatorsOptions, aggregat
         const epochs = answers.map(({ range }) => range?.epoch);
         for (const epoch of epochs) if (epoch !== undefined) expectPastEpoch(endpoint, chain, epoch, api.now());
         // A response without a time may be as old as usual, so it never replaces one with a time.
-        const undated = api.now() - HONEST.sums;
+        const undated = api.now() - USUAL_AGE.sums;
         const ends = epochs.map((epoch) => (epoch === undefined ? undated : epochEnd(chain, epoch)));
         const at = ends.length > 0 ? Math.min(...ends) : undated;
         return { watch: membersOf(group), askedAt: timing.now, at, sums: sumsOf(answers) };
@@ -154,6 +154,6 @@ export function freshSums<S>(
   known: readonly GroupSums<S>[],
   timing: Timing,
 ): FreshSums<S> | undefined {
-  const maxAgeMs = maxAge(HONEST.sums, timing.of(name) ?? STATUS_INTERVALS * intervalMs);
+  const maxAgeMs = maxAge(USUAL_AGE.sums, timing.of(name) ?? STATUS_INTERVALS * intervalMs);
   return fresh(aggregateOf(group, known), maxAgeMs, timing.now);
 }

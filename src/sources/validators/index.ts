@@ -1,4 +1,4 @@
-import { HONEST, MS_PER_EPOCH } from '../../facts/chain.ts';
+import { MS_PER_EPOCH, USUAL_AGE } from '../../facts/chain.ts';
 import { spaced } from '../../toolkit/lib/words.ts';
 import type { Read, Timing } from '../read.ts';
 import type { Detection, Source } from '../source.ts';
@@ -72,7 +72,11 @@ function detectionsOf({ status }: ValidatorsOptions, timing: Timing): Detection[
   const readMs = timing.of('status') ?? Infinity;
   const slashedMs = MS_PER_EPOCH + readMs;
   const all: Detection[] = [
-    ['BeaconchainValidatorOffline', 'a validator is offline', HONEST.status + readMs + Math.max(readMs, MS_PER_EPOCH)],
+    [
+      'BeaconchainValidatorOffline',
+      'a validator is offline',
+      USUAL_AGE.status + readMs + Math.max(readMs, MS_PER_EPOCH),
+    ],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as an attester', slashedMs],
     ['BeaconchainWatchedValidatorSlashed', 'a validator is slashed as a proposer', slashedMs],
     ['BeaconchainCredentialsChanged', 'withdrawal credentials change', MS_PER_EPOCH + 2 * readMs],

@@ -1,5 +1,5 @@
 import { STATUSES, type Status } from '../../api/answers/validators.ts';
-import { epochEnd, epochTime, HONEST } from '../../facts/chain.ts';
+import { epochEnd, epochTime, USUAL_AGE } from '../../facts/chain.ts';
 import { etherOf } from '../../facts/ether.ts';
 import { groupLabel, sizeOf, watchedGroupOf } from '../../facts/groups.ts';
 import { type Watch, watches } from '../../facts/watch.ts';
@@ -108,7 +108,7 @@ export function shownGroups(options: ValidatorsOptions, value: Validators, timin
 }
 
 function statusUntil({ chain, intervalMs }: ValidatorsOptions, epoch: number, timing: Timing): UnixMs | undefined {
-  const maxAgeMs = maxAge(HONEST.status, timing.of('status') ?? intervalMs);
+  const maxAgeMs = maxAge(USUAL_AGE.status, timing.of('status') ?? intervalMs);
   return shownUntil({ at: epochEnd(chain, epoch) }, maxAgeMs, timing.now);
 }
 

@@ -3,7 +3,7 @@ import type { Api } from '../../api/client.ts';
 import { type AnswerOf, PAGE_SIZE, requestTo } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
 import { isNoneFound } from '../../api/refusal.ts';
-import { type Chain, epochAt, epochEnd, HONEST, MS_PER_EPOCH, SLOTS_PER_EPOCH } from '../../facts/chain.ts';
+import { type Chain, epochAt, epochEnd, MS_PER_EPOCH, SLOTS_PER_EPOCH, USUAL_AGE } from '../../facts/chain.ts';
 import { watchedGroupOf } from '../../facts/groups.ts';
 import { chunksOf, type Identifier, indicesOf } from '../../facts/watch.ts';
 import type { Milliseconds, UnixMs } from '../../toolkit/lib/time.ts';
@@ -45,7 +45,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
           const last = known.get(identifierOf(row));
           // While its values are withdrawn its state is unknown, so the offline time restarts.
           // A clock that jumped ahead withdraws nothing for good: the response is at least as old as usual.
-          const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + HONEST.status;
+          const newest = epochEnd(chain, Math.max(row.epoch, last?.epoch ?? 0)) + USUAL_AGE.status;
           const isKnown = last && isShown(chain, last, agingMs, Math.min(api.now(), newest));
           const before = isKnown ? last : withoutOffline(last);
           const names = row.key !== undefined && row.index !== undefined ? [row.key, row.index] : [];
@@ -72,7 +72,7 @@ export function statusRead(options: ValidatorsOptions): Read<Validators> {
 
 /** Whether its response is recent enough to show. */
 export function isShown(chain: Chain, { epoch }: Row, agingMs: Milliseconds, now: UnixMs): boolean {
-  return shownUntil({ at: epochEnd(chain, epoch) }, maxAge(HONEST.status, agingMs), now) !== undefined;
+  return shownUntil({ at: epochEnd(chain, epoch) }, maxAge(USUAL_AGE.status, agingMs), now) !== undefined;
 }
 
 function withoutOffline(one: Validator | undefined): Validator | undefined {

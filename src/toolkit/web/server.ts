@@ -56,7 +56,7 @@ export const SERVER_LIMITS = {
   maxHeaderSize: 16 * 1024,
   // How often Node checks for timeouts.
   connectionsCheckingInterval: 2_500,
-  // About 15 kB each. More than honest clients need. The usual limit of 1,024 open files leaves 124 for files, the
+  // About 15 kB each. More than well-behaved clients need. The usual limit of 1,024 open files leaves 124 for files, the
   // program's own requests and Node itself.
   maxConnections: 900,
   // A client that reads nothing for so long keeps old bytes in memory.

@@ -28,7 +28,7 @@ import { scheduleAt } from '../../support/runs/round.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
-/** Until when an answer of epoch 444377 is shown: three epochs after its end it is honest, and two reads may fail. */
+/** Until when an answer of epoch 444377 is shown: three epochs after its end it has its usual age, and two reads may fail. */
 const SHOWN_UNTIL = startOfEpoch(444_378 + 3 + 3);
 
 function byStatus(value: Validators, now = NOW, options = OPTIONS): Record<string, number> {

@@ -18,7 +18,7 @@ import { FaultServer } from './fault-server.ts';
 
 export const INTERVAL = 5 * MINUTE;
 export const STALE_AFTER = 10 * MINUTE;
-/** Of the head by the time of its slot: ten minutes, which are honest, and three epochs. */
+/** Of the head by the time of its slot: ten minutes, which are usual, and three epochs. */
 const HEAD_STALE_AFTER = 10 * MINUTE + 3 * 384_000;
 /** Then nothing of the machines and the head is shown, unless it was read anew. */
 export const ALL_STALE_AFTER = HEAD_STALE_AFTER + MINUTE;
