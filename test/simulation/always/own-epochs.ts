@@ -71,10 +71,10 @@ class PartHistory {
       low: {},
       high: {},
     }));
-    // What was skipped, or counted without rows, is in the counters in part.
+    // What was skipped, or counted without rows, is in the counters in part. A failed poll can skip long before the next epoch counts.
     const left = Number(told('skipped_epochs_total')) + Number(told('unread_validator_epochs_total'));
     const isSure = left === this.#left && !mayPause;
-    this.#left = left;
+    if (this.#points.some((one) => one.counted < counted)) this.#left = left;
     const points = this.#points.map((from) => this.#extend(from, counted, isSure, lists, world));
     this.#points = points.filter((one) => this.#wrong(one, scrape, chain) === undefined);
     const [nearest] = points;
