@@ -82,8 +82,11 @@ export function withUnknown(options: MachinesOptions, value: Machines, names: st
 /** New oddities of the machines. */
 export function warningsOf(before: Machines, after: Machines, { now }: Timing): SourceEvent[] {
   const newly = (reason: keyof typeof EVENTS, whyOf: (one: Machine) => string | false): SourceEvent[] => {
-    const old = new Set(before.machines.flatMap((one) => (whyOf(one) ? [one.name] : [])));
-    const found = after.machines.filter((one) => whyOf(one) && !old.has(one.name));
+    const odd = after.machines.filter(whyOf);
+    // Of thousands, hardly any is odd.
+    if (odd.length === 0) return [];
+    const old = new Set(before.machines.filter(whyOf).map(({ name }) => name));
+    const found = odd.filter(({ name }) => !old.has(name));
     const names = found.map(({ name }) => name);
     return names.length > 0 ? [{ ...warning(reason, names), why: found.map(whyOf) }] : [];
   };
