@@ -40,7 +40,9 @@ export const EPOCH_DUTIES: EpochPart<EpochDutiesRow, OwnDuties> = {
     const [, newest, recent, all, lastMissed] = before ?? this.none(validator, epoch);
     // After a gap, earlier misses are not recent.
     const bits = (((epoch - newest > LAST_EPOCHS ? 0 : recent) << 1) | Number(missed > 0)) & (2 ** LAST_EPOCHS - 1);
-    return [validator, epoch, bits, all + missed, missed > 0 ? epoch : lastMissed];
+    // Beyond this the state could not be read.
+    const sum = Math.min(all + missed, Number.MAX_SAFE_INTEGER);
+    return [validator, epoch, bits, sum, missed > 0 ? epoch : lastMissed];
   },
   with: (value, epoch_duties) => ({ ...value, epoch_duties }),
   of: ({ epoch_duties }) => epoch_duties,

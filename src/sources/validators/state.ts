@@ -113,7 +113,7 @@ const Committee = z.object({ period: Index, seats: z.array(Index) });
 export type Committee = z.infer<typeof Committee>;
 
 const Ranges = z.array(z.object({ first: Index, last: Index }));
-const Total = z.number().nonnegative();
+const Total = z.number().int().nonnegative();
 /** A sum that never falls, of counts or of wei, as a decimal string. */
 const Counter = z.string().regex(/^\d{1,60}$/);
 
