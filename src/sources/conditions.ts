@@ -159,7 +159,7 @@ export const CONDITIONS = {
     ". Ages follow the service's clock, unless that is over a day off or contradicts itself. Set up NTP on the exporter's host.",
   ]),
   BeaconchainBudgetStretched: condition('info', (changes) => [
-    'Intervals lengthened to stay within the limits',
+    'Intervals stretched to stay within the limits',
     `: ${changes.join('; ')}.`,
   ]),
 } as const satisfies Record<string, Condition>;

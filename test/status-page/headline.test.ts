@@ -69,7 +69,7 @@ describe('web/headline', () => {
 
   it('reports stretched intervals', () => {
     expect(texts(STRETCHED)).toEqual([
-      'Intervals lengthened to stay within the limits: machines every 3 h 15 min instead of 1 min; validators of mainnet every 4 h 19 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 20 h 57 min instead of 1 min 5 s; slashings of hoodi every 20 h 50 min instead of 1 min 5 s.',
+      'Intervals stretched to stay within the limits: machines every 3 h 15 min instead of 1 min; validators of mainnet every 4 h 19 min instead of 6 min 24 s; network of mainnet every 1 d instead of 1 h; slashings of mainnet every 20 h 57 min instead of 1 min 5 s; slashings of hoodi every 20 h 50 min instead of 1 min 5 s.',
     ]);
   });
 

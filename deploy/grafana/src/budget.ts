@@ -55,7 +55,7 @@ export const budget: Section = {
     graph({
       title: 'Planned / allowed',
       description:
-        'Requests planned at the effective intervals / requests that the limits allow. Intervals are lengthened before the ratio exceeds 100 %.',
+        'Requests planned at the effective intervals / requests that the limits allow. Intervals are stretched before the ratio exceeds 100 %.',
       unit: 'percentunit',
       min: 0,
       softMax: 1,
