@@ -16,6 +16,8 @@ export class Documents {
   writeMs: readonly [low: number, high: number] = USUAL_MS;
   /** Every write fails. */
   isFull = false;
+  /** All writes so far, also those that failed. */
+  writes = 0;
 
   constructor(random: Random) {
     this.#random = random;
@@ -51,6 +53,7 @@ export class Documents {
   }
 
   async #write(process: ExporterProcess, name: string, value: unknown): Promise<void> {
+    this.writes += 1;
     const text = JSON.stringify(value);
     const ms = this.#random.scale(...this.writeMs);
     const before = Math.round(ms * this.#random.unit());

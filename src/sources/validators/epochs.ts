@@ -61,8 +61,9 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
     due(value, last, { now, isStretched, intervalMs }, tick) {
       const { again, cursor, begunAt = last.attemptAt } = part.of(value) ?? {};
-      // An epoch of a large set takes several runs, so the interval counts from the start of the epoch.
-      if (again === undefined) return isStretched ? Math.min(tick, begunAt + intervalMs) : tick;
+      // An epoch of a large set takes several runs, so the interval counts from the start of the epoch. The next epoch may come later.
+      const nextAt = Math.max(begunAt + intervalMs, last.attemptAt + MS_PER_MINUTE);
+      if (again === undefined) return isStretched ? Math.min(tick, nextAt) : tick;
       if (again === 'now') return now;
       return Math.min(tick, last.attemptAt + (cursor === undefined ? FINALITY_MS : MS_PER_MINUTE));
     },

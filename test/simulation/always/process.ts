@@ -1,4 +1,4 @@
-import { HOUR } from '../../support/time/timing.ts';
+import { HOUR, MINUTE } from '../../support/time/timing.ts';
 import type { TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
@@ -84,14 +84,21 @@ export function errorsHaveCauses(): Check {
 
 /** Usual are fewer than 40. A short story has some hundred requests, and may not leave a timer for each. */
 const MAX_TIMERS = 150;
+/** Usual are fewer than 40. */
+const MAX_WRITES_A_MINUTE = 150;
 const MAX_LOG_BYTES_AN_HOUR = 500_000;
 
-/** Neither timers nor the log grow without end. */
+/** Neither timers nor the log grow without end, and no loop spins. */
 export function bounded(): Check {
+  let last = { at: 0, writes: 0 };
   return {
-    name: 'process: timers and log are bounded',
-    onMoment({ host: { process }, clock }) {
+    name: 'process: timers, writes and log are bounded',
+    onMoment({ host: { process, documents }, clock }) {
       if (clock.waiting > MAX_TIMERS) return `${clock.waiting} timers wait`;
+      const { writes } = documents;
+      const rate = (writes - last.writes) / (1 + (clock.now() - last.at) / MINUTE);
+      last = { at: clock.now(), writes };
+      if (rate > MAX_WRITES_A_MINUTE) return `${Math.round(rate)} writes a minute`;
       if (!process) return undefined;
       const hours = 1 + (clock.now() - process.startedAt) / HOUR;
       if (process.logBytes <= MAX_LOG_BYTES_AN_HOUR * hours) return undefined;

@@ -345,6 +345,15 @@ describe('every epoch of watched validators', () => {
     expect(owner.part()).toMatchObject({ unread: 0, skipped: 0 });
   });
 
+  it('a stretched read whose next epoch is not final yet looks again after a minute, without a request', async () => {
+    const owner = new Owner();
+    owner.allowedPerDay = 700;
+    await owner.poll();
+    owner.now = owner.due();
+    expect(await owner.poll()).toEqual([]);
+    expect(owner.due() - owner.now).toBe(MINUTE);
+  });
+
   it('a run ends after a minute, so that the status does not wait for it, and the next one continues at once', async () => {
     const owner = new Owner();
     owner.secondsPerRequest = 20;
