@@ -1,5 +1,5 @@
 import { PROCESSES, type Process } from '../../../src/sandbox/machines-records.ts';
-import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import { type Scrape, seriesNamed, unescaped, valueIn } from '../scrape.ts';
 import { hasRecord, newestOf } from '../service/fleet.ts';
 import type { Sent } from '../traffic.ts';
@@ -42,10 +42,13 @@ export function machinesShown(): Check {
   /** When the clock was last set, the process last ran again after a pause, or `stale_after` was last changed. */
   let restlessAt = Number.NEGATIVE_INFINITY;
   let staleAfter: number | undefined;
+  /** Up to this time a record may count with the time of its reading: our clock was more than a day behind (behaviour 16f, 39a). */
+  let readBehindUntil = Number.NEGATIVE_INFINITY;
 
   /** What is wrong with the values of a push. */
   function problemOf({ at: seconds, name, array, shows }: Seen, scrape: Scrape, world: World): string | undefined {
     const { exporter, service } = world;
+    if (SECOND * seconds <= readBehindUntil) return undefined;
     const value = scrape.series.get(shows);
     if (value !== undefined && value !== Math.floor(seconds)) return `${shows} is ${value}, last seen at ${seconds}`;
     if (!hasRecord(service.machines, name, array, Math.floor(seconds), scrape.at)) return `${shows} was never pushed`;
@@ -71,6 +74,7 @@ export function machinesShown(): Check {
     onScrape(scrape, world) {
       if (world.exporter.staleAfter !== staleAfter) restlessAt = scrape.at;
       staleAfter = world.exporter.staleAfter;
+      if (scrape.at - scrape.ownAt > DAY) readBehindUntil = Math.max(readBehindUntil, scrape.ownAt);
       restlessAt = Math.max(restlessAt, world.host.pausedAt);
       const seen = new Map<string, number>();
       for (const one of seenIn(scrape)) {
