@@ -139,6 +139,8 @@ export function readIsShown(): Check {
       if (kind === 'step' || kind === 'reload' || kind === 'ended') newest.clear();
       if (kind !== 'end' || event.sent.failure !== undefined) return undefined;
       const { sent } = event;
+      // With our clock that far behind we ask for that day, whose records are older than those that we hold.
+      if (sent.at - sent.ownAt > DAY) return undefined;
       for (const { machine, array, time } of sent.counted?.pushes ?? []) {
         const id = `${machine} ${array}`;
         // One from the future is not taken.
