@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Identifier } from '../../src/facts/watch.ts';
 import { spend } from '../../src/sandbox/account.ts';
 import { answer } from '../../src/sandbox/answer.ts';
 import type { paidTo } from '../../src/sandbox/blocks.ts';
@@ -17,7 +18,7 @@ interface Recorded<D> {
   /** Requests of the month. */
   readonly left: string;
   readonly path: string;
-  readonly asked: object;
+  readonly asked: { readonly validator?: { readonly validator_identifiers: readonly Identifier[] } };
   readonly answer: {
     readonly data: D;
     readonly range: { readonly epoch: { readonly start: number; readonly end: number } };

@@ -5,6 +5,7 @@ import type { Transport } from '../../src/api/transport.ts';
 import { EMPTY_BUCKET, quotaOf } from '../../src/budget/bucket.ts';
 import { readHeaders } from '../../src/budget/headers.ts';
 import { epochTime } from '../../src/facts/chain.ts';
+import { watchedGroups } from '../../src/facts/groups.ts';
 import { watchOf } from '../../src/facts/watch.ts';
 import { rewardsAnswer } from '../../src/sandbox/duties.ts';
 import { emptyEntry } from '../../src/scheduler/entry.ts';
@@ -53,24 +54,28 @@ describe('recorded exchanges of production', () => {
     expect(headers).toEqual(recorded);
   });
 
-  it.each(OF_STATUS)('$what: the status source shows each value and drops none', async (exchange) => {
+  it.each(OF_STATUS)('$what: the status source asks the same, shows each value and drops none', async (exchange) => {
     const { data: rows, range } = exchange.answer;
     const { api, log, sent } = replayed(exchange);
-    const indices = rows.map(({ validator }) => Number(validator.index));
-    const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
+    const watch = watchOf(rows.map(({ validator: { index } }) => ({ first: Number(index), last: Number(index) })));
+    const keys = (exchange.asked.validator?.validator_identifiers ?? []).filter((one) => typeof one === 'string');
+    const groups = keys.length > 0 ? watchedGroups([], [], keys) : watchedGroups(watch, []);
     // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
-    const source = validatorsSource(validatorsOptions({ watch, rewards: false }));
+    const source = validatorsSource(validatorsOptions({ watch, groups, rewards: false }));
     const now = timeOf(exchange);
     const duties = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
     const before = { ...emptyEntry(source), reads: { duties } };
     const { value, failure, ran } = await round(source, api, before, { now });
     expect([ran, failure]).toEqual([['status'], undefined]);
     expect(log.filter((line) => line.startsWith('invalid'))).toEqual([]);
-    expect(JSON.parse(sent[0] ?? '').validator).toEqual({ validator_identifiers: indices });
+    // The page size is not recorded here.
+    expect(JSON.parse(sent[0] ?? '')).toEqual({ ...exchange.asked, page_size: 10 });
     expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
       rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
     );
-    const families = source.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
+    // Then each key has an index.
+    const shownBy = validatorsSource(validatorsOptions({ watch, rewards: false }));
+    const families = shownBy.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
     const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
     expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
     // Of the two that are recorded, the row of 20075 tells when. The exit queue decided for the other one.
@@ -89,10 +94,10 @@ describe('recorded exchanges of production', () => {
     }
   });
 
-  it.each(OF_BLOCKS)('$what: what the block earned is counted, with its recipient', async (exchange) => {
+  it.each(OF_BLOCKS)('$what: the request is the same, and what the block earned is counted', async (exchange) => {
     const { total_reward, mev, consensus_reference, execution_reference } = exchange.answer.data;
     const { slot } = consensus_reference;
-    const { api, log } = replayed(exchange);
+    const { api, log, sent } = replayed(exchange);
     const watch = watchOf([{ first: 7, last: 7 }]);
     const source = slashingsSource(slashingsOptions({ watch, readsOwnBlocks: true }));
     const now = timeOf(exchange);
@@ -106,6 +111,7 @@ describe('recorded exchanges of production', () => {
       undefined,
       [],
     ]);
+    expect(sent.map((body) => JSON.parse(body))).toEqual([exchange.asked]);
     const { last, open: left, unread } = after.value.ownBlocks;
     const kind = mev ? 'mev' : 'fees';
     const { amount: wei, recipient } = total_reward;
