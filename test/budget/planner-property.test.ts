@@ -15,23 +15,7 @@ import { OCTOBER } from './told.ts';
 /** A share is a quotient of sums: equal up to a few roundings. */
 const EXACT = 1e-9;
 
-interface Setting {
-  readonly intervalMs: number;
-  readonly enabled: boolean;
-}
-
-interface Setup {
-  readonly chains: ('mainnet' | 'hoodi')[];
-  readonly machines: Setting;
-  readonly dailyReturns: Setting;
-  readonly slashings: Setting;
-  readonly syncCommittee: Setting;
-  /** Requests of one sweep. */
-  readonly sweep: number;
-}
-
-type SourceKey = 'machines' | 'dailyReturns' | 'slashings' | 'syncCommittee';
-const KEYS: readonly SourceKey[] = ['machines', 'dailyReturns', 'slashings', 'syncCommittee'];
+const KEYS = ['machines', 'dailyReturns', 'slashings', 'syncCommittee'] as const;
 
 const setting = fc.record({
   intervalMs: fc.oneof(
@@ -41,14 +25,16 @@ const setting = fc.record({
   enabled: fc.boolean(),
 });
 
-const setup: fc.Arbitrary<Setup> = fc.record({
-  chains: fc.constantFrom<Setup['chains'][]>(['mainnet'], ['hoodi'], ['mainnet', 'hoodi']),
+const setup = fc.record({
+  chains: fc.constantFrom<('mainnet' | 'hoodi')[][]>(['mainnet'], ['hoodi'], ['mainnet', 'hoodi']),
   machines: setting,
   dailyReturns: setting,
   slashings: setting,
   syncCommittee: setting,
+  /** Requests of one sweep. */
   sweep: fc.integer({ min: 1, max: 400 }),
 });
+type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never;
 
 /** Requests a day: from nothing to more than the largest plan. */
 const budget = fc.oneof(

@@ -6,10 +6,10 @@ import { bucketOf, emptyLedger, Ledger, opensAt, sent } from '../../src/budget/l
 import { BudgetClosed } from '../../src/budget/permit.ts';
 import { RateLimiter } from '../../src/budget/rate-limiter.ts';
 import { told } from '../budget/told.ts';
-import { DAY, HOUR, MINUTE, NOW, noSignal } from '../support/time/timing.ts';
+import { DAY, HOUR, NOW, noSignal } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
-import { LIMIT_HEADERS, mutated, mutations, oddHeaders } from './odd.ts';
+import { LIMIT_HEADERS, oddHeaders } from './odd.ts';
 
 const LANES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
@@ -53,35 +53,6 @@ describe('fuzz ledger', PATIENT, () => {
         },
       ),
       cases(150),
-    );
-  });
-
-  it('that is saved, and read although it was changed, says when the next request may leave', () => {
-    const window = { limit: 1_000, remaining: 500, own: 100, since: NOW - HOUR };
-    const bucket = {
-      limits: { second: 2, month: 1_000 },
-      remaining: { second: 1, month: 500 },
-      resetAt: NOW,
-      wait: { until: NOW - 1, at: NOW - MINUTE, blind: 1, zeros: 0 },
-      firstUseAt: NOW - HOUR,
-      lastUseAt: NOW - HOUR,
-      hour: window,
-      month: window,
-    };
-    const ledger = { ...emptyLedger(), buckets: { default: bucket }, routes: { a: 'default' }, otherRoutes: 'default' };
-    fc.assert(
-      fc.property(mutations(), (changes) => {
-        const parsed = Ledger.safeParse(mutated(ledger, changes));
-        if (!parsed.success) return;
-        const options = { utilization: 0.9 };
-        const rateLimiter = new RateLimiter(options, { clock: new VirtualClock(NOW), ledger: parsed.data });
-        const known = rateLimiter.settleLedger();
-        const name = bucketOf(known, 'a');
-        expect(opensAt(known, 'a', options, NOW)).toBeGreaterThanOrEqual(0);
-        expect(perSecondOf(known.buckets[name], options)).toBeGreaterThan(0);
-        expect(allowedPerDay(known.buckets[name], options, NOW)).toBeGreaterThanOrEqual(0);
-      }),
-      cases(200),
     );
   });
 });

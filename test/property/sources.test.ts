@@ -1,20 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
-import { Datapoint } from '../../src/api/answers/daily-returns.ts';
-import { NodeRecord, SystemRecord, ValidatorRecord } from '../../src/api/answers/machines.ts';
-import { AttesterSlashing, SlotRow } from '../../src/api/answers/slots.ts';
 import { RequestFailed } from '../../src/api/errors.ts';
 import { doubtingRefusals, type Entry, emptyEntry, entrySchema } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { BETWEEN, expectShowable, goodTurns, lived, SOURCES, shownOf, turn } from '../battery/service.ts';
-import { datapoint } from '../support/answers/datapoint.ts';
-import { nodeRecord, systemRecord, validatorRecord } from '../support/answers/machine-records.ts';
-import { row, slashing } from '../support/answers/slot-rows.ts';
 import { scheduleAt } from '../support/runs/round.ts';
 import { NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
-import { apiOf, type Fault, fault, mutated, mutations, spoilt } from './odd.ts';
+import { type Fault, fault, mutated, mutations, spoilt } from './odd.ts';
 
 const EACH = SOURCES.map((source) => [source.name, source] as const);
 
@@ -85,30 +78,6 @@ describe('fuzz sources', PATIENT, () => {
         expect(Math.min(...due)).toBeLessThan(Number.POSITIVE_INFINITY);
       }),
       cases(60),
-    );
-  });
-});
-
-const RECORDS: readonly (readonly [string, z.ZodType, Record<string, unknown>])[] = [
-  ['of a system', SystemRecord, systemRecord()],
-  ['of a validator', ValidatorRecord, validatorRecord()],
-  ['of a node', NodeRecord, nodeRecord()],
-  ['of a day', Datapoint, datapoint()],
-  ['of a slot', SlotRow, row({ slot: 12_960_000 })],
-  ['of a slashing', AttesterSlashing, slashing(12_960_000, [1, 2, 3])],
-];
-
-describe('fuzz records', PATIENT, () => {
-  it.each(RECORDS)('a record %s costs its neighbours nothing, whatever it holds', async (_, schema, good) => {
-    const expected = schema.parse(good);
-    await fc.assert(
-      fc.asyncProperty(mutations(), fc.nat(2), async (changes, place) => {
-        const items: unknown[] = [good, good];
-        items.splice(place, 0, JSON.parse(JSON.stringify(mutated(good, changes))));
-        const read = apiOf(() => 'away').records('machine_metrics', schema, items);
-        expect(read.length === 3 ? read.toSpliced(place, 1) : read).toEqual([expected, expected]);
-      }),
-      cases(20),
     );
   });
 });

@@ -165,31 +165,6 @@ describe('sources/machines/sweep', () => {
     });
   });
 
-  // The search for both finds the last record of the second one, which is known.
-  it('finds two machines whose clocks became an hour fast in the same minute', async () => {
-    let value = EMPTY;
-    for (let now = NOW; now <= NOW + 15 * MINUTE; now += MINUTE) {
-      const found = ['a', 'b'].flatMap((machine, i) =>
-        Array.from({ length: 16 }, (_, minute) => {
-          const arrivedAt = SECONDS + (15 - minute) * 60 - 50 * i;
-          return { machine, arrivedAt, timestamp: arrivedAt + (minute < 12 ? 3_600 : 0) };
-        }),
-      );
-      const api = fakeApi(({ body }) => {
-        const { range, machines: names = ['a', 'b'] } = body as MetricsRequest;
-        const { start, end } = range.timestamp;
-        const isIn = ({ machine, arrivedAt, timestamp }: (typeof found)[number]): boolean =>
-          names.includes(machine) && arrivedAt <= now / 1_000 && timestamp >= start && timestamp <= end;
-        const system = found
-          .filter(isIn)
-          .map(({ arrivedAt, ...one }) => systemRecord({ ...one, cpu_cores: arrivedAt }));
-        return machinesPage({ system });
-      });
-      ({ value } = await poll(api, value, now));
-    }
-    expect(value.machines.map(secondsAhead)).toEqual([3_600, 3_550]);
-  });
-
   it('takes a record by the clock after its answer, which can show that our clock was slow', async () => {
     const api = fakeApi(() => {
       api.at = NOW + MINUTE;

@@ -299,18 +299,6 @@ describe('the rewards of watched validators', () => {
     });
   });
 
-  it('of 10,000 validators in 100 answers are the exact sum, rounded once', async () => {
-    const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 10_000 }]) });
-    // Of more digits than a double has.
-    const amounts = Array.from({ length: 100 }, (_, i) => 4_503_599_627_123_456_789n * BigInt(i + 1) + 7n);
-    const api = rewarding(...amounts.map((one) => rewardsAnswer({ total_penalty: `${one}` })));
-    const { value: state } = await poll(api, undefined, options);
-    expect(sizesAsked(api, 'validators_rewards')).toEqual(Array(100).fill(100));
-    const sum = amounts.reduce((total, one) => total + one, 0n);
-    expect(seriesOf(state, NOW, options)['penalties_ether']).toBe(Number(`${sum}e-18`));
-    expect(state.rewards[0]?.sums.penalties).toBe(`${sum}`);
-  });
-
   it.each<[string, object, readonly string[]]>([
     [
       'attestation',
