@@ -5,7 +5,6 @@ import { watchedGroups } from '../../src/facts/groups.ts';
 import { indicesOf, watchOf } from '../../src/facts/watch.ts';
 import { contentOf } from '../../src/sandbox/answer.ts';
 import { dutiesIn } from '../../src/sandbox/epoch-duties.ts';
-import { rewardsFor } from '../../src/sandbox/rewards.ts';
 import { validatorAt } from '../../src/sandbox/validator.ts';
 import { ETHER, type Validator } from '../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
@@ -13,6 +12,7 @@ import { doubtingRefusals, type Entry, emptyEntry } from '../../src/scheduler/en
 import { validatorsSource } from '../../src/sources/validators/index.ts';
 import type { ValidatorsOptions } from '../../src/sources/validators/options.ts';
 import type { Validators } from '../../src/sources/validators/state.ts';
+import { dutiesOf, rewardsOf } from '../simulation/service/epoch-truth.ts';
 import { validatorsOptions } from '../support/answers/validators.ts';
 import { round, scheduleAt } from '../support/runs/round.ts';
 import { MINUTE } from '../support/time/timing.ts';
@@ -161,7 +161,12 @@ function worldOf(seed: number, events: readonly number[]): Sandbox {
   return sandbox;
 }
 
-/** The sums of the world by group and counter. Nothing of it is shared with the exporter. */
+/** The name of a counter in the state. */
+function nameOf(counter: string): string {
+  return counter.replace(/^(\w+?)(?:_rewards)?_ether_total \w+="(\w+)"$/, '$1 $2').replace(/^\w+ \w+="(\w+)"$/, '$1');
+}
+
+/** The sums of the world by group and counter. The exporter shares no code with this. */
 function expectedOf(sandbox: Sandbox, seed: number, counted: ReadonlyMap<string, string>, part: Part) {
   const world = sandbox.chains.mainnet;
   const sums: Record<string, bigint> = {};
@@ -178,23 +183,9 @@ function expectedOf(sandbox: Sandbox, seed: number, counted: ReadonlyMap<string,
         const key = `${group} ${name}`;
         if (!needs.includes(name)) sums[key] = (sums[key] ?? 0n) + amount;
       };
-      if (part === 'epoch_duties') {
-        add('included', BigInt(own.included));
-        add('missed', BigInt(own.assigned - own.included));
-        for (const vote of ['head', 'source', 'target'] as const) add(vote, BigInt(own.correct[vote]));
-        return;
-      }
-      const { head, source, target, sync, proposal } = rewardsFor(own, validators[i]?.balances.effective ?? 0n);
-      add('rewards attestation', head.reward + source.reward + target.reward);
-      add('penalties attestation', head.penalty + source.penalty + target.penalty);
-      add('missed attestation', head.missed + source.missed + target.missed);
-      add('rewards sync_committee', sync.reward);
-      add('penalties sync_committee', sync.penalty);
-      add('missed sync_committee', sync.missed);
-      const { attestation_inclusion_reward: a, sync_inclusion_reward: b, slashing_inclusion_reward: c } = proposal;
-      add('rewards proposal', a + b + c);
-      add('rewards execution', proposal.execution_layer_reward);
-      add('missed proposal', proposal.missed_cl_reward + proposal.missed_el_reward);
+      const effective = validators[i]?.balances.effective ?? 0n;
+      const added = part === 'epoch_duties' ? dutiesOf(own) : rewardsOf(own, effective);
+      for (const [counter, amount] of Object.entries(added)) add(nameOf(counter), amount);
     });
   }
   return Object.fromEntries(Object.entries(sums).filter(([, sum]) => sum !== 0n));

@@ -12,7 +12,6 @@ import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { contentOf } from '../../../src/sandbox/answer.ts';
 import { dutiesIn } from '../../../src/sandbox/epoch-duties.ts';
-import { rewardsFor } from '../../../src/sandbox/rewards.ts';
 import { validatorAt } from '../../../src/sandbox/validator.ts';
 import type { Validator } from '../../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
@@ -22,6 +21,7 @@ import type { ValidatorsOptions } from '../../../src/sources/validators/options.
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { apiOf, type Written } from '../../property/odd.ts';
+import { dutiesOf, rewardsOf } from '../../simulation/service/epoch-truth.ts';
 import { validatorsOptions } from '../../support/answers/validators.ts';
 import { parseExposition } from '../../support/exposition/exposition-parser.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
@@ -143,7 +143,7 @@ function valuesOf(samples: Samples, name: string, labels: Record<string, string>
   return new Map(own.map(({ timestamp = -1, value }) => [timestamp, value]));
 }
 
-/** What the world did up to each epoch, by name and labels. Nothing of it is shared with the exporter. */
+/** What the world did up to each epoch, by name and labels. The exporter shares no code with this. */
 function truthOf({ sandbox }: Past, first = FIRST, last = LAST): Map<string, Map<number, bigint>> {
   const world = sandbox.chains.mainnet;
   const sums = new Map<string, bigint>();
@@ -159,29 +159,17 @@ function truthOf({ sandbox }: Past, first = FIRST, last = LAST): Map<string, Map
         sums.set(key, (sums.get(key) ?? 0n) + (epoch < first ? 0n : amount));
       };
       if (!duties || (duties.assigned === 0 && index !== JOINS)) continue;
-      const { head, source, target, sync, proposal } = rewardsFor(duties, 32n * 10n ** 18n);
-      const votes = [head, source, target];
-      const sum = (of: 'reward' | 'penalty' | 'missed'): bigint => votes.reduce((all, one) => all + one[of], 0n);
-      add('attestations_total', { status: 'included' }, BigInt(duties.included));
-      add('attestations_total', { status: 'missed' }, BigInt(duties.assigned - duties.included));
-      for (const vote of ['head', 'source', 'target'] as const)
-        add('correct_votes_total', { vote }, BigInt(duties.correct[vote]));
-      const included =
-        proposal.attestation_inclusion_reward + proposal.sync_inclusion_reward + proposal.slashing_inclusion_reward;
-      add('rewards_ether_total', { duty: 'attestation' }, sum('reward'));
-      add('rewards_ether_total', { duty: 'sync_committee' }, sync.reward);
-      add('rewards_ether_total', { duty: 'proposal' }, included);
-      add('rewards_ether_total', { duty: 'execution' }, proposal.execution_layer_reward);
-      add('penalties_ether_total', { duty: 'attestation' }, sum('penalty'));
-      add('penalties_ether_total', { duty: 'sync_committee' }, sync.penalty);
-      add('missed_rewards_ether_total', { duty: 'attestation' }, sum('missed'));
-      add('missed_rewards_ether_total', { duty: 'sync_committee' }, sync.missed);
-      add('missed_rewards_ether_total', { duty: 'proposal' }, proposal.missed_cl_reward + proposal.missed_el_reward);
+      const rewards = rewardsOf(duties, 32n * 10n ** 18n);
+      for (const [counter, amount] of Object.entries({ ...dutiesOf(duties), ...rewards })) {
+        const [, name = '', label = '', value = ''] = /(\w+) (\w+)="(\w+)"/.exec(counter) ?? [];
+        add(name, { [label]: value }, amount);
+      }
+      const sumOf = (name: string): bigint =>
+        Object.entries(rewards).reduce((sum, [counter, amount]) => (counter.startsWith(name) ? sum + amount : sum), 0n);
       const own = { validator: String(index) };
       add('validator_missed_attestations_total', own, BigInt(duties.assigned - duties.included));
-      const earned = sum('reward') + sync.reward + included + proposal.execution_layer_reward;
-      add('validator_rewards_ether_total', own, earned);
-      add('validator_penalties_ether_total', own, sum('penalty') + sync.penalty);
+      add('validator_rewards_ether_total', own, sumOf('rewards'));
+      add('validator_penalties_ether_total', own, sumOf('penalties'));
     }
     const at = epoch < first ? epochTime('mainnet', first) + 0.5 : epochEnd('mainnet', epoch) / 1000;
     for (const [key, sum] of sums) truth.set(key, (truth.get(key) ?? new Map()).set(at, sum));
