@@ -3,7 +3,9 @@ import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { Machines } from '../../../src/sources/machines/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { HELD_FOR_MS } from '../../../src/toolkit/lib/held-time.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
 import { DAY, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
@@ -69,8 +71,9 @@ describe('staleness', () => {
     expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
     expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
     expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
-    const jumped = timing({ now: seen + 40 * DAY, held: seen });
-    expect(samplesOf(machineFamilies(machinesOptions(), fleet({}, {}), jumped), LAST_SEEN)).toHaveLength(2);
+    const at = (now: number, held: number) => machineFamilies(machinesOptions(), fleet({}, {}), timing({ now, held }));
+    expect(samplesOf(at(seen + 40 * DAY, seen), LAST_SEEN)).toHaveLength(2);
+    expectFirstChange((now) => at(now, now - HELD_FOR_MS), seen + DAY);
   });
 });
 
