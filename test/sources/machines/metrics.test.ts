@@ -73,7 +73,7 @@ describe('staleness', () => {
     expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
     const at = (now: number, held: number) => machineFamilies(machinesOptions(), fleet({}, {}), timing({ now, held }));
     expect(samplesOf(at(seen + 40 * DAY, seen), LAST_SEEN)).toHaveLength(2);
-    expectFirstChange((now) => at(now, now - HELD_FOR_MS), seen + DAY);
+    expectFirstChange((now) => at(now, now - HELD_FOR_MS), seen + 31 * DAY + MINUTE);
   });
 });
 
