@@ -130,15 +130,6 @@ describe('month', () => {
     }
     expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER).isMonthly).toBe(false);
   });
-
-  it('is planned anew when the quota is renewed', () => {
-    const at = OCTOBER + 15 * DAY;
-    const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
-    expect(allowedPerDay(low, BUDGET_OPTIONS, at)).toBeCloseTo(39 / 16);
-    const renewed = told(low, trial(999), { at });
-    expect(renewed.month).toMatchObject({ limit: 1_000, own: 1, remaining: 999 });
-    expect(allowedPerDay(renewed, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 16);
-  });
 });
 
 it('is spent again after a renewal that no answer reports', () => {
@@ -171,14 +162,6 @@ describe('a configured plan', () => {
       expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(449 / 31);
     }
   });
-});
-
-it('plans a trial by the day of its first request, not of its first answer', () => {
-  const first = chargeBucket(EMPTY_BUCKET, BUDGET_OPTIONS, OCTOBER + 10 * DAY);
-  const at = OCTOBER + 12 * DAY;
-  const bucket = told(first, trial(999), { at });
-  expect(bucket.firstUseAt).toBe(OCTOBER + 10 * DAY);
-  expect(allowedPerDay(bucket, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 28);
 });
 
 it('distinguishes a wait after a 429 from one by our own count, and reports the remaining requests', () => {

@@ -1,13 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RequestFailed } from '../../src/api/errors.ts';
-import { doubtingRefusals, type Entry, emptyEntry, entrySchema } from '../../src/scheduler/entry.ts';
+import { doubtingRefusals, type Entry, emptyEntry } from '../../src/scheduler/entry.ts';
 import type { Source } from '../../src/sources/source.ts';
 import { BETWEEN, expectShowable, goodTurns, lived, SOURCES, shownOf, turn } from '../battery/service.ts';
-import { scheduleAt } from '../support/runs/round.ts';
 import { NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
-import { type Fault, fault, mutated, mutations, spoilt } from './odd.ts';
+import { type Fault, fault, spoilt } from './odd.ts';
 
 const EACH = SOURCES.map((source) => [source.name, source] as const);
 
@@ -66,18 +65,4 @@ describe('fuzz sources', PATIENT, () => {
       );
     },
   );
-
-  it.each(EACH)('%s: a saved state that is not refused can be shown and planned with', async (_, source) => {
-    const { entry, now } = await polled(source, []);
-    fc.assert(
-      fc.property(mutations(), (changes) => {
-        const parsed = entrySchema(source).safeParse(mutated(entry, changes));
-        if (!parsed.success) return;
-        expectShowable(shownOf(source, parsed.data, now), now);
-        const due = scheduleAt(source, parsed.data, now).reads.map(({ nextAttemptAt }) => nextAttemptAt);
-        expect(Math.min(...due)).toBeLessThan(Number.POSITIVE_INFINITY);
-      }),
-      cases(60),
-    );
-  });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Attempt, requestsPerRun, sourceId, usual, withAnotherKey } from '../../src/scheduler/entry.ts';
+import { type Attempt, requestsPerRun, usual, withAnotherKey } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 
@@ -20,10 +20,4 @@ it('knows what a run usually costs and takes, from the second run on, and one un
 it('has neither a wait nor a pause after a failure with another key', () => {
   const failed = (attempt: Partial<Attempt>) => entryOf(fakeSource(), { failuresInARow: 1, ...attempt });
   expect(withAnotherKey(failed({ pausedUntil: 5 }))).toEqual(failed({ isDueNow: true }));
-});
-
-it('names a source apart from that of another chain', () => {
-  expect(sourceId({ name: 'slashings', chain: 'hoodi' })).toBe('slashings-hoodi');
-  expect(sourceId({ name: 'slashings', chain: 'mainnet' })).toBe('slashings-mainnet');
-  expect(sourceId({ name: 'machines' })).toBe('machines');
 });

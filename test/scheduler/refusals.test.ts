@@ -135,21 +135,6 @@ describe('the attempts at a read', () => {
     expect(refused.entry.refusals).toEqual({});
   });
 
-  it('neither begin nor end a row where they fail in a way that passes', async () => {
-    for (const reason of [
-      'server_error',
-      'timeout',
-      'network',
-      'rate_limited',
-      'unauthorized',
-      'invalid_body',
-    ] as const) {
-      expect((await attempts(NAMES, [0, reason])).entry.refusals).toEqual({});
-      const { events } = await attempts(NAMES, [0, 'forbidden'], [MINUTE, reason], [TEN, 'forbidden']);
-      expect(events).toHaveLength(1);
-    }
-  });
-
   it('with more than 20 identifiers are not refused by 403, because the service may take fewer, but by 405', async () => {
     const of = (count: number) =>
       requestTo('validators_rewards', { chain: 'mainnet', identifiers: Array.from({ length: count }, (_, i) => i) });

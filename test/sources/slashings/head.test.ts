@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/blocks.ts';
-import { doubleVote, epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
@@ -109,32 +109,6 @@ describe('the head pass of slashings', () => {
       expect(await follower.poll()).toEqual(['latest', `slot/${slot}`, `slot/${slot + 1}`]);
       expect(await follower.poll()).toEqual(['latest']);
       expect(slashed()).toEqual([[1]]);
-    });
-
-    it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
-      for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
-      const stop = new AbortController();
-      follower.signal = stop.signal;
-      follower.fault = (what) => {
-        if (what === `slot/${E * 32 + 10}`) stop.abort(new Error('stopping'));
-        return stop.signal.aborted ? 'network' : undefined;
-      };
-      await follower.poll();
-      expect(follower.sightings).toEqual([]);
-      follower.signal = new AbortController().signal;
-      follower.fault = () => undefined;
-      await follower.poll();
-      expect(slashed()).toEqual([[9], [10]]);
-      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
-    });
-
-    it('are requested again when another block with slashings takes the slot', async () => {
-      follower.chain.slash(slot, [3]);
-      await follower.poll();
-      const orphaned = { root: rootOf(slot), isCanonical: false, attesterSlashings: [doubleVote([3])] };
-      follower.chain.put(slot, orphaned, { root: rootOf(slot, 1), attesterSlashings: [doubleVote([4])] });
-      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
-      expect(slashed()).toEqual([[3], [4]]);
     });
 
     it('of an orphaned block of the slot are ignored', async () => {
