@@ -15,7 +15,7 @@ export interface Told {
   readonly headers?: Headers;
 }
 
-/** The ledger after an answer on a route, as the service would give it. */
+/** The ledger after an answer on a route. */
 export function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
   const { status = 200, revoked = false, at = NOW, isProbe = false, headers = {} } = answer;
   const observation = readHeaders(headers, at);
@@ -40,7 +40,7 @@ interface Exchange {
   readonly status?: number;
 }
 
-/** The bucket at a time that has held. */
+/** The bucket at a time that has held for two minutes. */
 export function held(bucket: Bucket, now: number): Bucket {
   return settled(bucket, { now, held: now });
 }

@@ -11,11 +11,11 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { LIMIT_HEADERS, oddHeaders } from './odd.ts';
 
-const LANES = ['a', 'b'] as const;
+const ROUTES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
 
 const answer = fc.record({
-  route: fc.constantFrom(...LANES),
+  route: fc.constantFrom(...ROUTES),
   status: fc.constantFrom(200, 200, 200, 200, 401, 403, 429, 429, 500),
   headers: oddHeaders,
   isLost: fc.constantFrom(false, false, false, true),
@@ -142,7 +142,7 @@ describe('random headers', PATIENT, () => {
 function expectSane(rateLimiter: RateLimiter, options: BudgetOptions, now: number): void {
   const ledger = rateLimiter.settleLedger();
   const isRevoked = ledger.key.standing === 'revoked';
-  for (const route of LANES) {
+  for (const route of ROUTES) {
     const at = opensAt(ledger, route, options, now);
     expect(at >= 0 && (Number.isFinite(at) || isRevoked), `opens at ${at}`).toBe(true);
     const bucket = bucketOf(ledger, route);
