@@ -23,7 +23,7 @@ const FIRST = 444_375;
 const PARTS = ['epoch_duties', 'epoch_rewards'] as const;
 type Part = (typeof PARTS)[number];
 
-/** Lists of validators by group. No validator of the world is beyond the last one. */
+/** Lists of validators by group. */
 const LISTS: readonly (readonly (readonly [group: string | undefined, first: number, last: number])[])[] = [
   [[undefined, 1, 14]],
   [[undefined, 1, 24]],
@@ -45,11 +45,11 @@ function optionsOf(list: number): ValidatorsOptions {
   return validatorsOptions({ watch, groups: watchedGroups(watch, groups), epochs: true, rewards: false });
 }
 
-/** What goes wrong in a step. */
+/** What happens in a step. */
 interface Step {
   readonly what: 'good' | 'kill' | 'restart' | 'reload';
   readonly list: number;
-  /** By request: what it gets in place of the good answer. */
+  /** The fault of each request, in order. */
   readonly faults: readonly Fault[];
   readonly afterMinutes: number;
   /** By how many epochs finality has advanced. */
@@ -80,7 +80,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const SERVICE = { 'x-beaconchain-version': '1' };
 
-/** `other`: the answer about the epoch before. */
+/** `other`: the answer about the previous epoch. */
 function faulty(fault: Fault, good: Written, other: Written): Written | 'away' {
   switch (fault) {
     case 'good':
@@ -109,7 +109,7 @@ function worldOf(seed: number, events: readonly number[]): Sandbox {
   const sandbox = new Sandbox({ seed: `${seed}`, plan: { perSecond: 1e6 }, slotsPerSlashing: 200, watched });
   const world = sandbox.chains.mainnet;
   const drawn = (index: number): Validator => validatorAt(world, index, FIRST) as Validator;
-  // One is large and joins, one leaves, and all of a chunk have left.
+  // A large validator joins, another leaves, and all of one chunk have left.
   const large = { current: 2_048n * ETHER, effective: 2_048n * ETHER };
   world.validators.push({ ...drawn(3), life: { ...drawn(3).life, activation: FIRST + 4 }, balances: large });
   world.validators.push({ ...drawn(9), life: { ...drawn(9).life, exit: FIRST + 6, withdrawable: FIRST + 300 } });
@@ -163,7 +163,7 @@ function totalsOf(value: Validators, part: Part): Record<string, bigint> {
 }
 
 describe('fuzz epochs', PATIENT, () => {
-  it('every epoch and validator counts exactly once, to the wei, whatever is late, cut, killed or reloaded', async () => {
+  it('counts every epoch and validator exactly once, to the wei, through late answers, kills and reloads', async () => {
     let requests = 0;
     await fc.assert(
       fc.asyncProperty(

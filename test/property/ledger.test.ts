@@ -25,7 +25,7 @@ const answer = fc.record({
 });
 
 describe('fuzz ledger', PATIENT, () => {
-  it('always knows when the next request may leave, and is read back as it was saved', async () => {
+  it('always names a time for the next request, and is read back as it was saved', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...BUDGET_OPTIONS),
@@ -41,7 +41,7 @@ describe('fuzz ledger', PATIENT, () => {
             await clock.advance(70_000);
             await sending;
             expectSane(rateLimiter, budgetOptions, clock.now());
-            // What is written between any two requests is what the next process starts with.
+            // The next process starts with what is written between two requests.
             const saved = JSON.parse(JSON.stringify(rateLimiter.settleLedger()));
             const ledger = Ledger.parse(saved);
             expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
@@ -58,7 +58,7 @@ describe('fuzz ledger', PATIENT, () => {
 });
 
 const LONG = ['hour', 'month'] as const;
-/** An account has the windows that are not undefined. */
+/** An undefined window is one that the account lacks. */
 const plan = fc.record({
   second: fc.constantFrom(1, 2, 5),
   hour: fc.constantFrom(undefined, 7, 40),
@@ -78,7 +78,7 @@ const exchange = fc.record({
 type Exchange = typeof exchange extends fc.Arbitrary<infer T> ? T : never;
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 
-/** An answer as the service makes it: windows that the plan lacks repeat others (api-facts 6.1). */
+/** An answer of the service. Windows that the plan lacks repeat others (api-facts 6.1). */
 function answerOf({ status, isBusy, isFallback, dropped, repeated }: Exchange, plan: Plan, used: number) {
   const { second, month = second, hour = month } = plan;
   const limits = { second, minute: hour, hour, day: month, month };
@@ -105,7 +105,7 @@ function answerOf({ status, isBusy, isFallback, dropped, repeated }: Exchange, p
 }
 
 describe('random headers', PATIENT, () => {
-  it('give no quota that the account lacks; one that it has is neither forgotten nor exceeded', () => {
+  it('never invent a quota, and never make the ledger forget or exceed a real one', () => {
     const options = { utilization: 1 };
     const start = Date.UTC(2026, 9, 5);
     const property = fc.property(plan, fc.array(exchange, { maxLength: 40, size: 'max' }), (first, exchanges) => {

@@ -10,10 +10,10 @@ import { type Fault, fault, spoilt } from './odd.ts';
 
 const EACH = SOURCES.map((source) => [source.name, source] as const);
 
-/** After an hour of good answers no pause is left. */
+/** These last an hour, after which no pause is left. */
 const GOOD_TURNS = 10;
 
-/** What an odd answer can say that is kept for good. */
+/** Series that keep what an odd answer said. */
 const FOR_GOOD = /slash|missed_proposal|offline_since|fee_recipient|credentials_changed|machines /;
 
 /** Turns with these faults, then a reload and good answers. Returns the last entry and its time. */
@@ -32,7 +32,7 @@ async function polled(source: Source, faults: readonly Fault[][]): Promise<{ ent
     entry = after;
     const shown = shownOf(source, entry, now);
     expectShowable(shown, now);
-    // Counters of machines are theirs, resets included.
+    // Counters of machines pass through with their resets.
     for (const [series, { value, isCounter }] of shown)
       if (isCounter && source.chain) expect(value, series).toBeGreaterThanOrEqual(before.get(series)?.value ?? 0);
   }
@@ -49,7 +49,7 @@ const trouble: fc.Arbitrary<Fault[][]> = fc.array(fc.array(fault, { minLength: 1
 
 describe('fuzz sources', PATIENT, () => {
   it.each(EACH)(
-    '%s: nothing odd is shown or steps back, whatever is answered, and good answers set it right',
+    '%s: shows nothing odd whatever the answers are, steps no counter back, and recovers with good answers',
     async (_, source) => {
       const whole = await Promise.all(
         [1, 2, 3, 4].map(async (turns) => (await lived(source, goodTurns(turns + GOOD_TURNS))).entry),

@@ -25,7 +25,7 @@ import { type Exchange, fileOf, OF_BLOCKS, OF_STATUS, type Row, saidByWorld, tim
 
 const EXCHANGES: readonly Exchange[] = [...OF_STATUS, ...OF_BLOCKS];
 
-/** The real client, to which a service repeats the answer. */
+/** The real client, with a service that repeats the recorded answer. */
 function replayed(exchange: Exchange) {
   const sent: string[] = [];
   const transport: Transport = async ({ body = '' }) => {
@@ -46,19 +46,22 @@ describe('recorded exchanges of production', () => {
     expect([OF_STATUS, OF_BLOCKS].map(({ length }) => length)).toEqual([4, 3]);
   });
 
-  it.each(EXCHANGES)('$what: the sandbox says the same, to the last character, with the same headers', (exchange) => {
-    const { status, body, headers } = saidByWorld(exchange);
-    expect([status, body]).toEqual([200, JSON.stringify(exchange.answer)]);
-    const { date: _, 'x-beaconchain-version': __, ...recorded } = exchange.headers;
-    expect(headers).toEqual(recorded);
-  });
+  it.each(EXCHANGES)(
+    '$what: the sandbox gives the same body to the last character, and the same headers',
+    (exchange) => {
+      const { status, body, headers } = saidByWorld(exchange);
+      expect([status, body]).toEqual([200, JSON.stringify(exchange.answer)]);
+      const { date: _, 'x-beaconchain-version': __, ...recorded } = exchange.headers;
+      expect(headers).toEqual(recorded);
+    },
+  );
 
   it.each(OF_STATUS)('$what: the status source shows each value and drops none', async (exchange) => {
     const { data: rows, range } = exchange.answer;
     const { api, log, sent } = replayed(exchange);
     const indices = rows.map(({ validator }) => Number(validator.index));
     const watch = watchOf(indices.map((index) => ({ first: index, last: index })));
-    // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
+    // Rewards and duties are not recorded, so they are off or not due.
     const source = validatorsSource(validatorsOptions({ watch, rewards: false }));
     const now = timeOf(exchange);
     const duties = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
@@ -73,7 +76,7 @@ describe('recorded exchanges of production', () => {
     const families = source.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
     const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
     expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
-    // Of the two that are recorded, the row of 20075 tells when. The exit queue decided for the other one.
+    // Only the row of 20075 shows when it was slashed. For the other one the exit queue decided.
     const times = samplesOf(families, 'beaconchain_watched_validator_slashed_timestamp_seconds');
     const isTold = rows.some(({ slashed, validator }) => slashed && validator.index === 20_075);
     expect(times.map(({ value: at }) => at)).toEqual(isTold ? [epochTime('mainnet', 208)] : []);
@@ -89,7 +92,7 @@ describe('recorded exchanges of production', () => {
     }
   });
 
-  it.each(OF_BLOCKS)('$what: what the block earned is counted, with its recipient', async (exchange) => {
+  it.each(OF_BLOCKS)('$what: the reward of the block is counted, with its recipient', async (exchange) => {
     const { total_reward, mev, consensus_reference, execution_reference } = exchange.answer.data;
     const { slot } = consensus_reference;
     const { api, log } = replayed(exchange);
@@ -114,7 +117,7 @@ describe('recorded exchanges of production', () => {
     expect(sampleValue(families, 'beaconchain_watched_block_rewards_ether_total', { kind })).toBe(Number(`${wei}e-18`));
   });
 
-  it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {
+  it.each(EXCHANGES)('$what: the ledger learns the trial and its remaining requests', async (exchange) => {
     const { headers, left } = exchange;
     const { api, rateLimiter, clock } = replayed(exchange);
     const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };
