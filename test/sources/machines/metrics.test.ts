@@ -34,7 +34,7 @@ function present(families: readonly Family[]): string[] {
     .map(({ name }) => name.slice('beaconchain_machine_'.length));
 }
 
-it('takes absence for 0 where 0 must be possible, and only there', () => {
+it('shows absent fields as 0 only if 0 is a meaningful value', () => {
   const record = { timestamp: 1790769623 };
   const bare = { name: 'a', system: record, validator: record, node: record };
   const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
@@ -48,7 +48,7 @@ it('takes absence for 0 where 0 must be possible, and only there', () => {
   }
 });
 
-it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there', (kind) => {
+it.each(['memory', 'disk'])('shows absent free %s as 0 if the total is present', (kind) => {
   const free = (fields: Fields): number | undefined =>
     sampleValue(shown(fleet(fields)), `beaconchain_machine_${kind}_free_bytes`);
   expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
@@ -59,7 +59,7 @@ it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there
 describe('staleness', () => {
   const seen = 1790769623000;
 
-  it('shows a value up to stale_after and withdraws it then, while last_seen stays', () => {
+  it('withdraws values after stale_after, but not last_seen', () => {
     const machines = fleet({});
     expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
     expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
@@ -80,7 +80,7 @@ describe('staleness', () => {
 describe('expected machines', () => {
   const expected = ['node-a', 'never', 'never'];
 
-  it('show as never seen until they are, and count', () => {
+  it('have last_seen 0 until they are seen, and count as machines', () => {
     const families = shown(fleet({}), { expected });
     expect(sampleValue(families, LAST_SEEN, { machine: 'node-a' })).toBe(1790769623);
     expect(samplesOf(families, LAST_SEEN).at(-1)).toEqual({
@@ -90,7 +90,7 @@ describe('expected machines', () => {
     expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
   });
 
-  it('have the label of their group, as all series of a machine have, and no other', () => {
+  it('have the label of their group on all their series', () => {
     const groups = [{ name: 'home', machines: ['node-*', 'never'] }];
     const of = (options: Partial<MachinesOptions>) =>
       shown(fleet({}, {}, {}), options)
@@ -101,7 +101,7 @@ describe('expected machines', () => {
     expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
   });
 
-  it('are not expected when they are excluded', () => {
+  it('have no series if they are excluded', () => {
     const families = shown(fleet({}), { expected, exclude: ['node-a', 'never'] });
     expect(samplesOf(families, LAST_SEEN)).toEqual([]);
     expect(sampleValue(families, 'beaconchain_machines')).toBe(0);
