@@ -127,7 +127,7 @@ describe('polls', () => {
     expect(scheduler.unhealthy()).toBeUndefined();
   });
 
-  it('start without a limit after each source has failed', async () => {
+  it('start even if no answer reports a limit', async () => {
     const { clock, starts, failing } = recorder();
     const names = ['machines', 'slashings', 'sync_committee'] as const;
     schedule(

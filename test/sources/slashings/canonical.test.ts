@@ -8,7 +8,7 @@ function parsed(rows: readonly Fields[]): SlotRow[] {
   return rows.map((one) => SlotRow.parse(one));
 }
 
-it('gives each slot once, ascending, whatever the order and number of rows', () => {
+it('lists each slot once, ascending, for any order and number of rows', () => {
   const rows = parsed([...epochRows(3), row({ slot: 96, status: '3', blockroot: '0xa' }), row({ slot: 99 })]);
   fc.assert(
     fc.property(fc.shuffledSubarray(rows, { minLength: rows.length }), (shuffled) => {
