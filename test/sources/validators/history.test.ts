@@ -32,10 +32,10 @@ const LAST = FIRST + 11;
 const SERVICE = { 'x-beaconchain-version': '1' };
 const NOT_FOUND: Written = { status: 404, headers: SERVICE, body: '{"error":"not found"}' };
 const NOW = epochEnd('mainnet', LAST) + 20 * MS_PER_EPOCH;
-/** The epoch before ends at its start, which is exclusive. */
+/** The start, which is exclusive, is the end of the epoch before. */
 const RANGE = { start: epochTime('mainnet', FIRST), end: epochEnd('mainnet', LAST) / 1000 };
 const HOME = [1, 12] as const;
-/** The first of no group has left, the last two join in the range. */
+/** The first validator of no group has left, and another joins in the range. */
 const LEFT = 13;
 const JOINS = 24;
 const OF_KEY = 25;
@@ -43,7 +43,7 @@ const NO_KEYS = { keys: [], anywhere: new Set<string>(), isFirst: true, groups: 
 
 type Fault = (path: string, body: { epoch?: number }, asked: number) => Written | 'away' | undefined;
 
-/** 25 validators in two groups, one by its key, whose epochs the service has. */
+/** 25 validators, of which 12 are in a group and one is watched by its key. The service has their epochs. */
 class Past {
   readonly sandbox = new Sandbox({ seed: 'past', plan: { perSecond: 1e6 }, slotsPerSlashing: 200 });
   readonly requests: { path: string; epoch?: number; validators: number }[] = [];
@@ -91,7 +91,7 @@ class Past {
     return history;
   }
 
-  /** One life of the program. Resolves to the samples if it was the last one. */
+  /** One run of the program. @throws if the run is interrupted */
   async live(store: Store, range = RANGE) {
     const histories = new Map([['validators-mainnet', await this.history()]]);
     const waits: string[] = [];
@@ -143,7 +143,7 @@ function valuesOf(samples: Samples, name: string, labels: Record<string, string>
   return new Map(own.map(({ timestamp = -1, value }) => [timestamp, value]));
 }
 
-/** What the world did up to each epoch, by name and labels. The exporter shares no code with this. */
+/** The true counters at the end of each epoch, by name and labels. The exporter shares no code with this. */
 function truthOf({ sandbox }: Past, first = FIRST, last = LAST): Map<string, Map<number, bigint>> {
   const world = sandbox.chains.mainnet;
   const sums = new Map<string, bigint>();
@@ -193,7 +193,7 @@ describe('the past of watched validators', () => {
     const { samples } = await past.whole();
     const truth = truthOf(past);
     expect(truth.size).toBeGreaterThan(90);
-    // Small enough that a wei more is another number of ether.
+    // These are small enough that one wei more changes the number of ether.
     const ether = [...truth].filter(([name]) => name.includes('attestation') && name.includes('_ether_'));
     for (const [name, sums] of ether)
       expect(
@@ -206,10 +206,10 @@ describe('the past of watched validators', () => {
     );
   });
 
-  it('takes one request for ten validators of a group, epoch and part, as announced, and none while no one of them is active', async () => {
+  it('takes the announced requests, and none for validators that are not active', async () => {
     const past = new Past();
     const { plan, requests, pages } = await past.whole();
-    // Without the one that has left before.
+    // The validator that has left is not requested.
     expect(requests.slice(0, 8).map(({ validators }) => validators)).toEqual([10, 2, 10, 2, 10, 2, 10, 2]);
     expect(plan.slices[0]?.expected).toBe(12 * 8);
     expect([pages, requests.length]).toEqual([plan.slices[0]?.expected, plan.slices[0]?.expected]);
@@ -220,7 +220,7 @@ describe('the past of watched validators', () => {
     expect(few).toHaveLength(2 * 8);
   });
 
-  it('is the same after a stop in the middle, and nothing that is kept is asked for twice', async () => {
+  it('is the same after a stop in the middle, and requests nothing twice', async () => {
     const clean = await new Past().whole();
     const past = new Past();
     using store = await Store.open(`${past.output}.backfill`);
@@ -234,7 +234,7 @@ describe('the past of watched validators', () => {
   });
 
   it.each(['not found', 'without rows', 'not final'])(
-    'stops with the name of the epoch where the service keeps saying: %s, and goes on when it has it',
+    'names the epoch at which the service keeps saying %s, and continues from there',
     async (what) => {
       const past = new Past();
       using store = await Store.open(`${past.output}.backfill`);
@@ -251,7 +251,7 @@ describe('the past of watched validators', () => {
     },
   );
 
-  it('ends with the epoch that is final, and asks for no other', async () => {
+  it('ends with the newest final epoch', async () => {
     const past = new Past();
     past.finalized = LAST - 3;
     const { samples, requests } = await past.whole();
@@ -259,7 +259,7 @@ describe('the past of watched validators', () => {
     expectTruth(samples, truthOf(past, FIRST, LAST - 3));
   });
 
-  it('two ranges share no epoch and lack none, and no sample lies outside its own', async () => {
+  it('has each epoch in exactly one of two adjacent ranges', async () => {
     const middle = epochTime('mainnet', FIRST + 6) + 200;
     const ranges = [
       { ...RANGE, end: middle },
@@ -276,7 +276,7 @@ describe('the past of watched validators', () => {
     }
   });
 
-  it('counts a row that cannot be read as unread, and says how many', async () => {
+  it('counts unreadable rows as unread, and reports their number', async () => {
     const past = new Past();
     past.fault = (path, { epoch = 0 }) => {
       if (!path.endsWith('performance-list') || epoch !== FIRST + 5) return undefined;
@@ -295,7 +295,7 @@ describe('the past of watched validators', () => {
     expect(flaws.bad).toBe(2);
   });
 
-  it('of more validators than may have series has those of groups, and of the ones that missed last', async () => {
+  it('has the series of groups, and of those that missed last, if many are watched', async () => {
     const past = new Past({ series: 10 });
     const { samples } = await past.whole();
     const own = samples.filter(({ labels }) => 'validator' in labels);
@@ -306,7 +306,7 @@ describe('the past of watched validators', () => {
     expectTruth(samples, new Map(sums));
   });
 
-  it('depends on who is watched in which group, and not on what the service says later', async () => {
+  it('depends on the watched validators and groups, not on later answers', async () => {
     const past = new Past();
     const basisOf = async (overrides: Partial<ValidatorsOptions> = {}): Promise<string | undefined> => {
       const before = past.options;
