@@ -5,16 +5,6 @@ import { NOW } from '../support/time/timing.ts';
 
 const SILENCE = { bucket: undefined, limits: {}, remaining: {}, resetSeconds: undefined, validKey: undefined };
 
-it('reads the documented sample', () => {
-  expect(readHeaders(DOCUMENTED_HEADERS, NOW)).toEqual({
-    bucket: 'default',
-    limits: { second: 1, minute: 1000, hour: 1000, day: 1000, month: 1000 },
-    remaining: { second: 0, minute: 972, hour: 972, day: 972, month: 972 },
-    resetSeconds: 1,
-    validKey: true,
-  });
-});
-
 it.each(['', ' ', '-1', '1.5', '1e3', '0x10', 'NaN', 'unlimited', '9'.repeat(16)])(
   'treats the count %j as missing',
   (text) => {
@@ -72,7 +62,7 @@ describe('revocation', () => {
     Object.keys(DOCUMENTED_HEADERS).flatMap((name) => (name.startsWith('x-ratelimit-limit') ? [[name, '0']] : [])),
   );
 
-  it('is a 429 with at least one limit, all of which are 0', () => {
+  it('is a 429 with at least one limit, if every limit is 0', () => {
     expect(isRevoked(429, { ...DOCUMENTED_HEADERS, ...zeros, 'retry-after': '36644' })).toBe(true);
     expect(isRevoked(429, { 'x-ratelimit-limit-hour': '0' })).toBe(true);
     for (const headers of [{}, { 'ratelimit-limit': '0', 'ratelimit-reset': '0' }, { 'x-ratelimit-limit-hour': '' }])

@@ -14,7 +14,7 @@ async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<
   return queue;
 }
 
-describe('budget/rateLimiter: 429', () => {
+describe('budget/rate-limiter: 429', () => {
   it('closes the bucket for waiting and new requests, for at least the reset', async () => {
     const queue = await known();
     await queue.ask('a');
@@ -75,7 +75,7 @@ describe('budget/rateLimiter: 429', () => {
   });
 });
 
-describe('budget/rateLimiter: the key', () => {
+describe('budget/rate-limiter: the key', () => {
   it('refuses all requests at once and for good when it is revoked', async () => {
     const queue = await known();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.ask(name);
@@ -90,7 +90,7 @@ describe('budget/rateLimiter: the key', () => {
   });
 });
 
-describe('budget/rateLimiter: abort', () => {
+describe('budget/rate-limiter: abort', () => {
   it('rejects a request with the reason of its signal, before and during its wait', async () => {
     const queue = new Queue();
     await queue.ask('a');

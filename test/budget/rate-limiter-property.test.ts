@@ -57,7 +57,7 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
   return counted;
 }
 
-describe('budget/rateLimiter: property', PATIENT, () => {
+describe('budget/rate-limiter: property', PATIENT, () => {
   it('exceeds the limit of no bucket in any second, and loses no request', async () => {
     const utilizations = fc.constantFrom(0.3, 0.5, 0.9, 1);
     await fc.assert(

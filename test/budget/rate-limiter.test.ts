@@ -93,7 +93,7 @@ describe('budget/rate-limiter', () => {
   });
 });
 
-describe('budget/rateLimiter: routes', () => {
+describe('budget/rate-limiter: routes', () => {
   it('counts the request of an unassigned route in every bucket', async () => {
     const queue = new Queue();
     await queue.exchange('v1', 200, bucket('default', 1), { route: 'v1' });
@@ -118,7 +118,7 @@ describe('budget/rateLimiter: routes', () => {
   });
 });
 
-describe('budget/rateLimiter: rate', () => {
+describe('budget/rate-limiter: rate', () => {
   it.each([
     { perSecond: 1, seconds: 900 },
     { perSecond: 2, seconds: 450 },
@@ -151,7 +151,7 @@ describe('budget/rateLimiter: rate', () => {
   });
 });
 
-describe('budget/rateLimiter: changed options', () => {
+describe('budget/rate-limiter: changed options', () => {
   it('apply to requests that already wait', async () => {
     const queue = new Queue({ perSecond: 0.1 });
     await queue.exchange('a', 200);

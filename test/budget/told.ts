@@ -6,7 +6,7 @@ import { NOW } from '../support/time/timing.ts';
 
 const ALL = { utilization: 1 };
 
-/** An answer, and when it comes. */
+/** An answer, and the time at which it arrives. */
 export interface Told {
   readonly status?: number;
   readonly revoked?: boolean;
@@ -28,7 +28,7 @@ export function opensAt(ledger: Ledger, route: string): number {
 
 export const OCTOBER = Date.UTC(2026, 9, 1);
 export const NOVEMBER = Date.UTC(2026, 10, 1);
-/** When a month that was used up opens again. */
+/** The time at which a month that was used up opens again. */
 export const RENEWAL = NOVEMBER + HELD_FOR_MS;
 export const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 

@@ -326,7 +326,7 @@ describe('a value', () => {
     expect(view(source).entry).toMatchObject({ value: 0 });
     expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
     expect(changes).toEqual([]);
-    // The next attempt follows those that were made, not those that are shown.
+    // The next attempt follows the attempts that were made, not the saved ones.
     expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
 
     disk.isFull = false;

@@ -176,7 +176,7 @@ interface Case {
   readonly keyAt?: number;
 }
 
-/** The schedule of a source of which a run costs one request. */
+/** The schedule of a source whose run costs one request. */
 function scheduled({ attempt = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): ReadSchedule {
   const source = fakeSource();
   const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, keyAt: () => keyAt };

@@ -22,7 +22,7 @@ import { DAY } from '../../support/time/timing.ts';
 const EPOCH_NOW = 444_377;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
-/** What an answer says of the credentials of validator 3: its epoch, their type, and where withdrawals go. */
+/** The credentials of validator 3 in an answer: its epoch, their type, and the withdrawal address. */
 type Said = readonly [epoch: number, prefix: unknown, address?: unknown];
 
 /** The value and the events after these answers, one an epoch. */
