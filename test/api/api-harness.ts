@@ -28,12 +28,12 @@ export const V1_REQUEST: ApiRequest = {
   envelope: z.object({ status: z.string(), data: z.array(z.unknown()) }),
 };
 
-/** A request as the client gives it to the transport. */
+/** A request in the form that the client hands to the transport. */
 export function get(base: string, rest: Partial<WireRequest> = {}): WireRequest {
   return { endpoint: 'epoch_slots', base, path: '/x', method: 'GET', headers: { apikey: 'secret' }, ...rest };
 }
 
-/** The real client and rate limiter on a virtual clock, and a log of the calls to the observer. */
+/** The real client and rate limiter on a virtual clock, with a log of the observer's calls. */
 export function apiHarness(transport: Transport, start = NOW) {
   const clock = new VirtualClock(start);
   const rateLimiter = new RateLimiter({ utilization: 1 }, { clock, ledger: emptyLedger() });
@@ -59,13 +59,13 @@ export function apiHarness(transport: Transport, start = NOW) {
       },
     },
   );
-  /** When the next request of v2 may leave, Unix ms. */
+  /** When the next v2 request may leave, Unix ms. */
   const opens = () =>
     opensAt(rateLimiter.settleLedger(), 'machine_metrics https://api.test', { utilization: 1 }, clock.now());
   return { api, clock, rateLimiter, log, opensAt: opens };
 }
 
-/** The failure of a request. @throws if it does not fail */
+/** The failure of a request. @throws if the request succeeds */
 export async function failureOf(promise: Promise<unknown>): Promise<RequestFailed> {
   const error = await promise.then(
     () => new Error('it did not fail'),

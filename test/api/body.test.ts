@@ -7,7 +7,7 @@ import { failureOf } from './api-harness.ts';
 
 const MIB = 1024 * 1024;
 
-/** A body that arrives in pieces of this many bytes, with empty ones between. */
+/** A body that arrives in pieces of `size` bytes, with empty pieces between. */
 async function* inPieces(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let i = 0; i < bytes.length; i += size) {
@@ -16,7 +16,7 @@ async function* inPieces(text: string, size: number): AsyncGenerator<Uint8Array>
   }
 }
 
-/** A list of so many items in so many bytes. */
+/** A JSON list with this many items, padded to this many bytes. */
 function list(items: number, bytes: number): string {
   return `[${'1,'.repeat(items - 1)}1]`.padEnd(bytes);
 }
@@ -27,7 +27,7 @@ async function refusalOf(endpoint: Endpoint, body: AsyncIterable<Uint8Array>): P
   return failure.message.replace(/^.*\((.*)\)$/, '$1');
 }
 
-it('reads what JSON.parse reads, in whatever pieces it comes', async () => {
+it('reads what JSON.parse reads, however the body is split', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 20 }), fc.integer({ min: 1, max: 50 }), async (text, size) => {
       expect(await readBody('machine_metrics', inPieces(text, size))).toEqual(JSON.parse(text));
@@ -40,7 +40,7 @@ it.each(['', '<html>', '{"data":[', '{"data":[]} x'])('refuses %j, which is not 
   expect(await refusalOf('machine_metrics', bodyOf(text))).toBe('not JSON');
 });
 
-it('refuses what is not UTF-8, which would be another name of a machine', async () => {
+it('refuses bytes that are not UTF-8, which would change the name of a machine', async () => {
   async function* latin1(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('"ü"', 'latin1');
   }
@@ -50,20 +50,20 @@ it('refuses what is not UTF-8, which would be another name of a machine', async 
 it.each<[Endpoint, number, number]>([
   ['machine_metrics', MIB, 20_000],
   ['attester_slashings', 4 * MIB, 600_000],
-])('reads %s of %i bytes and %i commas, and no more of either', async (endpoint, bytes, commas) => {
+])('%s: accepts %i bytes and %i commas, and not one more of either', async (endpoint, bytes, commas) => {
   const most = list(commas + 1, bytes);
   expect(await readBody(endpoint, inPieces(most, 65_536))).toHaveLength(commas + 1);
   expect(await refusalOf(endpoint, inPieces(`${most} `, 65_536))).toBe(`more than ${bytes} bytes`);
   expect(await refusalOf(endpoint, bodyOf(list(commas + 2, bytes)))).toBe(`more than ${commas} commas`);
 });
 
-it('reads slashings of a thousand brackets, and no more', async () => {
+it('accepts slashings with a thousand brackets, and not one more', async () => {
   const nested = (levels: number): string => '[{"a":'.repeat(levels / 2) + '}]'.repeat(levels / 2).replace('}', '0}');
   await expect(readBody('attester_slashings', bodyOf(nested(1_000)))).resolves.toBeDefined();
   expect(await refusalOf('attester_slashings', bodyOf(`[${nested(1_000)}]`))).toBe('more than 1000 brackets');
 });
 
-it('counts the pieces as they come, and reads no further than need be', async () => {
+it('stops reading at the piece that exceeds a limit', async () => {
   let pieces = 0;
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (const piece = Buffer.from('{},'.repeat(1_000)); ; pieces += 1) yield piece;

@@ -11,7 +11,7 @@ type Step = FailureReason | { status: number; headers?: Record<string, string>; 
 
 const OK: Step = { status: 200, body: '[]' };
 
-/** A service that answers each request with the next step, without delay; the last step is repeated. */
+/** A service that answers each request with the next step, without delay, and then repeats the last step. */
 function scripted(steps: readonly Step[]) {
   const sentAt: number[] = [];
   const discarded: number[] = [];
@@ -32,18 +32,18 @@ const ANY_REQUEST = { ...V2_REQUEST, envelope: z.unknown() };
 
 describe('api/client: retries', () => {
   it.each<Step>(['network', 'timeout', { status: 500 }, { status: 503 }])(
-    'tries twice more after %j, with growing pauses, then gives up',
+    'retries twice after %j, with growing pauses',
     async (step) => {
       const { ask, clock, sentAt } = scripted([step]);
       const failure = failureOf(ask());
       await clock.advance(10 * MINUTE);
-      // Equal jitter of 1 s and 2 s, at the random number 0.5; the first pause is under what the budget asks for.
+      // Equal jitter of 1 s and 2 s, at the random number 0.5. The budget makes the first pause longer.
       expect(sentAt).toEqual([0, 1_005, 2_505]);
       expect(await failure).toMatchObject({ endpoint: 'machine_metrics' });
     },
   );
 
-  it('returns what a later try brought', async () => {
+  it('returns the answer of a retry', async () => {
     const { ask, clock, log, discarded } = scripted(['network', { status: 502 }, OK]);
     const answer = ask();
     await clock.advance(MINUTE);
@@ -58,7 +58,7 @@ describe('api/client: retries', () => {
     ]);
   });
 
-  it('tries again after a 429 no sooner than the reset', async () => {
+  it('retries a 429 at the reset, not before', async () => {
     const { ask, clock, sentAt } = scripted([{ status: 429, headers: { 'ratelimit-reset': '17' } }, OK]);
     const answer = ask();
     await clock.advance(16_999);
@@ -68,7 +68,7 @@ describe('api/client: retries', () => {
     expect(await answer).toEqual([]);
   });
 
-  it('gives up after a 429 with a long wait, with the refusal as the reason', async () => {
+  it('does not retry a 429 with a long wait, and reports rate_limited', async () => {
     const headers = { 'ratelimit-reset': '36644', 'retry-after': '36644' };
     const { ask, clock, sentAt, opensAt } = scripted([{ status: 429, headers }]);
     const failure = failureOf(ask());
@@ -83,9 +83,9 @@ describe('api/client: retries', () => {
   });
 
   it.each([
-    ['in the pause between tries', 100],
-    ['while the next try waits for the budget', 1_000],
-  ])('stops with the reason of the signal %s', async (_, ms) => {
+    ['in the pause between retries', 100],
+    ['while a retry waits for the budget', 1_000],
+  ])('rejects with the reason of the abort signal %s', async (_, ms) => {
     const stop = new AbortController();
     const { ask, clock, sentAt } = scripted(['network']);
     const asked = ask(stop.signal);
@@ -97,7 +97,7 @@ describe('api/client: retries', () => {
     expect(sentAt).toEqual([0]);
   });
 
-  it('stops with the reason of the signal in a try, which is no failure', async () => {
+  it('rejects with the reason of the abort signal during a request, and counts no failure', async () => {
     const during = new AbortController();
     const transport: Transport = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -109,7 +109,7 @@ describe('api/client: retries', () => {
     expect(hanging.log).toEqual(['requested machine_metrics', 'took machine_metrics 0.1']);
   });
 
-  it('gives the permit back as soon as the head of the answer is there', async () => {
+  it('returns the permit as soon as the headers arrive', async () => {
     const finishers: ((text: string) => void)[] = [];
     const transport: Transport = async () => ({
       status: 200,

@@ -7,7 +7,7 @@ import { noSignal } from '../support/time/timing.ts';
 import { settled } from '../support/time/virtual-clock.ts';
 import { apiHarness, failureOf, KEY, V1_REQUEST, V1_URL, V2_REQUEST, V2_URL } from './api-harness.ts';
 
-// The addresses are never connected to: nock answers.
+// No connection is made: nock answers.
 const transport = createTransport({ timeoutMs: 10_000, lookup: async () => [{ address: '127.0.0.1', family: 4 }] });
 afterAll(() => transport.close());
 
@@ -24,7 +24,7 @@ const HEADERS = {
   'user-agent': 'beaconchain-exporter/1.2.3',
 };
 
-/** All requests of a test on the wire that had a mock, in order. */
+/** The requests of a test that had a mock, in order. */
 const seen: unknown[] = [];
 const unexpected: string[] = [];
 const note = ({ method, url }: Request): void => void unexpected.push(`${method} ${url}`);
@@ -35,7 +35,7 @@ beforeEach(() => {
   nock.emitter.on('no match', note);
 });
 
-/** A test fails on a request without a mock and on a mock without a request. */
+/** Fails a test that sent a request without a mock, or left a mock unused. */
 afterEach(() => {
   const unused = nock.pendingMocks();
   const outcome = { unexpected: unexpected.splice(0), unused };
@@ -47,7 +47,7 @@ afterEach(() => {
   expect(outcome).toEqual({ unexpected: [], unused: [] });
 });
 
-/** Expects one more request, with exactly this address, and answers it. */
+/** Expects one more request, to exactly this URL, and answers it. */
 function answer(method: 'GET' | 'POST', url: string, { status = 200, headers = {}, body = '' }: MockAnswer): void {
   const { origin, pathname, search } = new URL(url);
   nock(origin)
@@ -59,7 +59,7 @@ function answer(method: 'GET' | 'POST', url: string, { status = 200, headers = {
     });
 }
 
-/** The failure of a request that is answered like this. */
+/** The failure of a request that gets this answer. */
 async function failing(given: MockAnswer) {
   answer('POST', V2_URL, given);
   const harness = apiHarness(transport.send);
@@ -68,7 +68,7 @@ async function failing(given: MockAnswer) {
 }
 
 describe('api/client', () => {
-  it('asks v2 by POST with JSON and the key as bearer', async () => {
+  it('requests v2 by POST with JSON, and sends the key as a bearer token', async () => {
     answer('POST', V2_URL, { body: '{"data":{"system_metrics":[1]},"unknown":1}' });
     const { api, log } = apiHarness(transport.send);
     expect(await api.request(V2_REQUEST, noSignal())).toEqual({ data: { system_metrics: [1] } });
@@ -79,7 +79,7 @@ describe('api/client', () => {
     expect(log).toEqual(['requested machine_metrics', 'took machine_metrics 0']);
   });
 
-  it('asks v1 by GET at the host of the chain, with the key in a header and not in the address', async () => {
+  it('requests v1 by GET from the host of the chain, and sends the key in a header, never in the URL', async () => {
     answer('GET', V1_URL, { body: '{"status":"OK","data":[]}' });
     const { api } = apiHarness(transport.send);
     expect(await api.request(V1_REQUEST, noSignal())).toEqual({ status: 'OK', data: [] });
@@ -87,7 +87,7 @@ describe('api/client', () => {
     expect(seen).toEqual([{ method: 'GET', url: V1_URL, headers, body: '' }]);
   });
 
-  it('passes the status and the headers to the budget, under the route of the request', async () => {
+  it('gives the status and headers to the budget, under the route of the request', async () => {
     const headers = { 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '5' };
     answer('GET', V1_URL, { headers, body: '{"status":"OK","data":[]}' });
     const { api, rateLimiter } = apiHarness(transport.send);
@@ -101,10 +101,10 @@ describe('api/client', () => {
     ['a good answer', 200, { date }, '{"status":"OK","data":[]}', ['date 2026-09-30T12:00:00.000Z 2000']],
     ['a refusal by the service', 403, { date }, '{"error":"no"}', ['date 2026-09-30T12:00:00.000Z 2000']],
     ['a cache', 200, { date, age: '0' }, '{"status":"OK","data":[]}', []],
-    ['something in between', 403, { date }, '<html>', []],
+    ['a proxy', 403, { date }, '<html>', []],
     ['a server error', 500, { date }, '', []],
-    ['a date that is none', 200, { date: '-5' }, '{"status":"OK","data":[]}', []],
-  ])('takes the time of the service from its own answers alone: %s', async (_, status, headers, body, expected) => {
+    ['an unreadable date', 200, { date: '-5' }, '{"status":"OK","data":[]}', []],
+  ])('takes the time of the service from its own uncached answers: %s', async (_, status, headers, body, expected) => {
     const { api, clock, log } = apiHarness(async () => {
       await clock.sleep(2_000);
       return writtenAnswer({ status, headers, body });
@@ -114,7 +114,7 @@ describe('api/client', () => {
     expect(log.filter((line) => line.startsWith('date '))).toEqual(expected);
   });
 
-  it('parses records one by one: counts and drops the bad, keeps their neighbours', () => {
+  it('drops and counts bad records, and keeps their neighbours', () => {
     const { api, log } = apiHarness(transport.send);
     const record = z.object({ slot: z.number() });
     const items = [{ slot: 1, more: true }, { slot: 'x' }, null, { slot: 2 }];
@@ -135,7 +135,7 @@ describe('api/client: answers', () => {
     [201, 'unexpected_status'],
     [302, 'unexpected_status'],
     [307, 'unexpected_status'],
-  ])('%i is %s, asked once, whatever the body of the service says', async (status, reason) => {
+  ])('reports %i as %s without a retry, whatever the body says', async (status, reason) => {
     const own: MockAnswer[] = [
       { body: `{"error":"internal error ${KEY}"}` },
       { body: '{"status":"ERROR: invalid","data":null}' },
@@ -152,7 +152,7 @@ describe('api/client: answers', () => {
     }
   });
 
-  describe('of something between the exporter and the service', () => {
+  describe('from a proxy in front of the service', () => {
     const challenge = { 'content-type': 'text/html; charset=UTF-8', 'cf-mitigated': 'challenge' };
     const page = '<!DOCTYPE html><title>Just a moment...</title>';
 
@@ -165,7 +165,7 @@ describe('api/client: answers', () => {
       [502, { headers: { 'content-type': 'text/html' }, body: page }, 'text/html'],
       [400, { headers: { 'content-type': 'text/html' }, body: `{"error":"${'x'.repeat(20_000)}"}` }, 'text/html'],
     ])(
-      'a %i is unexpected_status, told with its type, and says nothing of the account',
+      'a %i is unexpected_status, with its content type, and changes nothing in the ledger',
       async (status, answer, type) => {
         const { failure, opensAt, rateLimiter } = await failing({ status, ...answer });
         const said = `status ${status}, ${type}, not from the service`;
@@ -180,18 +180,18 @@ describe('api/client: answers', () => {
       ['3600', 3_600_000],
       ['3601', 0],
       ['soon', 0],
-    ])('asks with retry-after %s to wait for %i ms', async (seconds, waitMs) => {
+    ])('retry-after %s makes the failure ask for a wait of %i ms', async (seconds, waitMs) => {
       const headers = { ...challenge, 'retry-after': seconds };
       expect((await failing({ status: 429, headers, body: page })).failure).toMatchObject({ waitMs });
     });
   });
 
-  it('a 429 with every limit 0 is revoked, asked once', async () => {
+  it('a 429 with every limit 0 is revoked, without a retry', async () => {
     const headers = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '1' };
     expect((await failing({ status: 429, headers })).failure).toMatchObject({ reason: 'revoked' });
   });
 
-  it('no failure holds the key, the headers or an address', async () => {
+  it('no failure contains the key, a header or an address', async () => {
     const answers = [{ status: 401 }, { status: 403 }, { body: `{"${KEY}":1}` }, { body: KEY }];
     for (const answer of answers) {
       const { failure } = await failing({ body: `{"error":"${KEY}"}`, ...answer });

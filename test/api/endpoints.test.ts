@@ -28,7 +28,7 @@ const OWN = '"chain":"mainnet","validator":{"validator_identifiers":[5235]}';
 const V2_1 = 'application/vnd.beaconcha.in.v2.1+json';
 const [SPECIFIED, PUBLIC] = ['/api/v2/ethereum/benchmark-store', '/api/v2/ethereum/eth-store'] as const;
 
-/** The forms of docs/internals/api-facts.md: those of recordings, documents and other public clients. */
+/** The request forms of docs/internals/api-facts.md, from recordings, documents and other public clients. */
 const FORMS: readonly Form[] = [
   ['machine_metrics', { range }, METRICS, `{${TIMES},"page_size":10}`],
   [
@@ -80,6 +80,10 @@ const FORMS: readonly Form[] = [
   ['sync_committee_members', { chain, period: 7 }, '/api/v1/sync_committee/7'],
 ];
 
+it('has a form for each endpoint', () => {
+  expect(new Set(FORMS.map(([endpoint]) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
+});
+
 const FACTS = readFileSync(join(import.meta.dirname, '../../docs/internals/api-facts.md'), 'utf8');
 
 /** The rows of its table of evidence, with the abbreviations written out. */
@@ -103,17 +107,17 @@ it('has a form for each endpoint', () => {
   expect(new Set(FORMS.map(([endpoint]) => endpoint))).toEqual(new Set(ENDPOINT_NAMES));
 });
 
-it.for(FORMS)('api-facts.md has evidence of %s: %j %s %s', ([, , path, body, accept = '']) => {
+it.for(FORMS)('api-facts.md shows the evidence of %s: %j %s %s', ([, , path, body, accept = '']) => {
   const row = EVIDENCE.find(({ isOf }) => isOf(path));
   expect(row?.request).toContain(body === undefined ? 'no body' : accept);
   for (const [key] of (body ?? '').matchAll(/"\w+":/g)) expect(row?.request).toContain(key);
 });
 
-it.for(FORMS)('asks %s in the documented form: %j %s %s', ([endpoint, query, path, body, accept]) => {
+it.for(FORMS)('requests %s in the documented form: %j %s %s', ([endpoint, query, path, body, accept]) => {
   const request = requestTo(endpoint, query as never);
   expect([request.path, request.accept]).toEqual([path, accept]);
   expect(JSON.parse(JSON.stringify(request.body ?? null))).toEqual(JSON.parse(body ?? 'null'));
-  // The table of the sandbox was written apart from that of the client.
+  // The sandbox has a table of its own.
   for (const form of [undefined, accept]) expect(refusalOf({ path, body, accept: form })).toBeUndefined();
 });
 
@@ -133,11 +137,11 @@ it.each([
   ['an epoch of rewards', `${VALIDATORS}/rewards-aggregate`, `{${OWN},"epoch":490000}`],
   ['another form of queues', `${ETHEREUM}/queues`, '{"chain":"mainnet"}', V2_1.replace('2.1', '3')],
   ['a form that the network lacks', `${ETHEREUM}/performance-aggregate`, `{${DAY}}`, V2_1],
-])('the doubles refuse %s with the 400 of the service', (_, path, body, accept = 'application/json') => {
+])('the sandbox refuses %s with a 400, like the service', (_, path, body, accept = 'application/json') => {
   expect(refusalOf({ path, body, accept })?.status).toBe(400);
 });
 
-it('the head is as new as most rows of the latest epoch say: one wrong row of a later epoch hides no delay', () => {
+it('the age of the head is that of most rows, so that one wrong row of a later epoch hides no delay', () => {
   const request = { endpoint: 'epoch_slots', chain: 'mainnet', path: '/api/v1/epoch/latest/slots' } as const;
   const data = [100, 100, 100, 120].map((epoch) => ({ epoch }));
   const at = epochEnd('mainnet', 100);

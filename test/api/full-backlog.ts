@@ -14,7 +14,7 @@ const LISTENER = `
 /** More connections than the kernel accepts for a backlog of 1. */
 const FILLERS = 4;
 
-/** Fills the backlog of a port: connections are neither accepted nor refused. Returns how to free the port. */
+/** Fills the backlog of a port, so that it neither accepts nor refuses connections. Returns a function that frees the port. */
 export async function fillBacklog(port: number): Promise<() => Promise<void>> {
   const worker = new Worker(LISTENER, { eval: true, workerData: { port, host: '127.0.0.1' } });
   await once(worker, 'message');

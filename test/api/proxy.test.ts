@@ -51,7 +51,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     setDefaultCACertificates([authority.cert]);
   });
 
-  it('asks none that only the environment of the process names, which would cut off a demo', async () => {
+  it('ignores a proxy that only the environment of the process names, which would cut off a demo', async () => {
     const proxy = await startForwardProxy();
     process.env['http_proxy'] = proxy.url;
     onTestFinished(() => void delete process.env['http_proxy']);
@@ -60,7 +60,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   });
 
   it.each(['http', 'https'] as const)(
-    'asks %s as it would without one, over connections that are kept',
+    'sends the same requests to %s as without a proxy, over kept connections',
     async (scheme) => {
       const proxy = await startForwardProxy(CREDENTIALS);
       const base = await serve(echo, scheme);
@@ -73,7 +73,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
         expect(proxy.forwards).toEqual(Array.from({ length: 10 }, () => `${base}/prefix/x`));
         expect(proxy.heard()).toContain('secret');
       } else {
-        // The second one: a body has ended a moment before its connection is free again.
+        // A second connection can open, because a connection is free only a moment after its body ended.
         expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
         expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(base).host]));
         for (const secret of ['secret', 'prefix', '"a":1']) expect(proxy.heard()).not.toContain(secret);
@@ -84,7 +84,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   it.each([
     ['other.test, localhost', true],
     ['.test', false],
-  ])('with NO_PROXY=%s goes there without it: %s', async (except, isDirect) => {
+  ])('with NO_PROXY=%s connects directly: %s', async (except, isDirect) => {
     const proxy = await startForwardProxy();
     const base = await serve(echo);
     expect((await transportOf({ ...both(proxy.url), except }).send(get(base), noSignal())).status).toBe(200);
@@ -92,7 +92,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
   });
 
   describe.each(['http', 'https'] as const)('to %s', (scheme) => {
-    /** What a request through this proxy fails with. */
+    /** The failure of a request through this proxy. */
     async function failing(proxy: ForwardProxy, credentials = IN_URL, rest: Partial<TransportOptions> = {}) {
       const base = await serve(echo, scheme);
       const { send } = transportOf(both(withCredentials(proxy.url, credentials)), rest);
@@ -114,7 +114,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
         /DNS look-up of the proxy: ENOTFOUND/,
         { lookup: () => Promise.reject(Object.assign(new Error('127.0.0.1'), { code: 'ENOTFOUND' })) },
       ],
-    ])('names a proxy that %s', async (_name, spoil, expected, rest) => {
+    ])('names the proxy in the failure if it %s', async (_name, spoil, expected, rest) => {
       const proxy = await startForwardProxy();
       await spoil(proxy);
       const failure = await failing(proxy, IN_URL, rest);
@@ -123,7 +123,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     });
   });
 
-  it('names the tunnel of a proxy that does not answer', async () => {
+  it('names the tunnel in the timeout if the proxy does not answer', async () => {
     const proxy = await startForwardProxy();
     proxy.behave('silence');
     const base = await serve(echo, 'https');
@@ -131,7 +131,7 @@ describe.skipIf(areMissing(OPENSSL))('api/transport: through a proxy', () => {
     expect(failure.message).toMatch(/timeout \(.* within api.timeout; in progress: tunnel or TLS through the proxy\)/);
   });
 
-  it.each([407, 503])('is network where it refuses a tunnel with %i, and over when it does not', async (status) => {
+  it.each([407, 503])('reports network while the proxy refuses a tunnel with %i, and then recovers', async (status) => {
     const proxy = await startForwardProxy();
     proxy.behave(status);
     const base = await serve(echo, 'https');

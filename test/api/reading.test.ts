@@ -30,14 +30,14 @@ const GOOD = { index: 1, name: 'n', peers: 3, inner: { a: 4, list: [5] }, needed
 describe('api/reading: a record', () => {
   it.each<[string, object, object, string | undefined]>([
     ['nothing odd', {}, GOOD, undefined],
-    ['what the sheet lets out', { name: null, peers: undefined }, { ...GOOD, name: null, peers: 0 }, undefined],
+    ['what may be absent', { name: null, peers: undefined }, { ...GOOD, name: null, peers: 0 }, undefined],
     ['a field that would mean 0 if it were absent', { peers: 'x' }, { ...GOOD, peers: null }, 'peers'],
     ['a field in a field', { inner: { a: -1, list: [5] } }, { ...GOOD, inner: { a: null, list: [5] } }, 'inner.a'],
     ['an item of a list', { inner: { list: [5, 'x', 'y'] } }, { ...GOOD, inner: { list: null } }, 'inner.list.1'],
     ['something else for an object', { inner: 7 }, { ...GOOD, inner: {} }, 'inner'],
     ['no object where one is needed', { needed: undefined }, { ...GOOD, needed: {} }, 'needed'],
-    ['several, of which the first is told', { peers: [], inner: [] }, { ...GOOD, peers: null, inner: {} }, 'peers'],
-  ])('with %s keeps all others', (_, fields, expected, place) => {
+    ['several, of which the first is reported', { peers: [], inner: [] }, { ...GOOD, peers: null, inner: {} }, 'peers'],
+  ])('with %s keeps all other fields', (_, fields, expected, place) => {
     const item = { ...GOOD, ...fields };
     const before = structuredClone(item);
     const { value, odd } = readRecord(Row, item);
@@ -46,13 +46,13 @@ describe('api/reading: a record', () => {
   });
 
   it.each([{ index: '1' }, { index: null }, { name: 7 }, { name: '\ud83c' }, { name: {} }])(
-    'that does not say whose it is, is bad as a whole: %j',
+    'without a readable identity is bad as a whole: %j',
     (fields) => {
       expect(readRecord(Row, { ...GOOD, ...fields })).toEqual({ odd: expect.anything() });
     },
   );
 
-  it.each([null, 7, 'x', [], [GOOD]])('is an object: %j', (item) => {
+  it.each([null, 7, 'x', [], [GOOD]])('must be an object, not %j', (item) => {
     expect(readRecord(Row, item)).toEqual({ odd: { place: '', message: 'expected an object' } });
   });
 });
@@ -73,7 +73,7 @@ describe('api/reading: an answer', () => {
     ],
     ...[{ a: 1 }, {}].map((data): [unknown, unknown] => [data, data]),
     ...[{ a: null, b: 'x' }, 'x', null].map((data): [unknown, unknown] => [data, undefined]),
-  ])('with the data %j has %j', (data, expected) => {
+  ])('with the data %j is read as %j', (data, expected) => {
     expect(readAnswer(Envelope, { data, range }).value?.data).toEqual(expected);
   });
 
@@ -81,7 +81,7 @@ describe('api/reading: an answer', () => {
     [{ end: 7 }, { epoch: 7 }, undefined],
     [undefined, undefined, undefined],
     [{ end: '4' }, undefined, 'range.epoch'],
-  ])('of performance with the epoch %j has the range %j', (epoch, range, place) => {
+  ])('about performance with the epoch %j has the range %j', (epoch, range, place) => {
     const { value, odd } = readAnswer(PerformanceAnswer, { data: PERFORMANCE, range: { epoch } });
     expect([value?.data.duties.attestation.assigned, value?.range, odd?.place]).toEqual([1, range, place]);
   });
@@ -92,7 +92,7 @@ describe('api/reading: an answer', () => {
     [{ next_cursor: 7 }, { next_cursor: false }, 'paging'],
     [[], { next_cursor: false }, 'paging'],
     ['x', { next_cursor: false }, 'paging'],
-  ])('with the paging %j has %j, and an odd one is told', (paging, expected, place) => {
+  ])('with the paging %j is read as %j, and odd paging is reported', (paging, expected, place) => {
     const { value, odd } = readAnswer(z.object({ data: z.array(z.unknown()), paging: Paging }), { data: [1], paging });
     expect([value?.paging, odd?.place]).toEqual([expected, place]);
   });
@@ -115,13 +115,17 @@ describe('api/answers/fields', () => {
     ['a share', Share, [0, 1, 1.0000000000000002, -1e-10], [1.001, -0.001, '1']],
     ['a score', Score, [-0.5, 1.0000000000000002], [1.001, -1e308, '1']],
     ['a validator', ValidatorIndex, [0, 2 ** 32 - 1], [-1, 0.5, 2 ** 32, '1']],
-  ])('%s is in its range', (_, field, good, bad) => {
+  ])('%s must be in its range', (_, field, good, bad) => {
     for (const one of good) expect(field.safeParse(one).success, String(one)).toBe(true);
     for (const one of bad) expect(field.safeParse(one).success, String(one)).toBe(false);
   });
 
-  it('a share within the rounding of the service is clamped', () => {
+  it('a share outside 0 to 1 by a rounding error is clamped', () => {
     expect([1.0000000000000002, -1e-10, 0.5].map((one) => Share.parse(one))).toEqual([1, 0, 0.5]);
     expect(Score.parse(-0.1)).toBe(-0.1);
+  });
+
+  it('the time of a push is in seconds, or in milliseconds if it is larger than 1e11', () => {
+    expect([1790769623, 1e11, 1e11 + 1].map((one) => PushedAt.parse(one))).toEqual([1790769623, 1e11, 1e8 + 0.001]);
   });
 });

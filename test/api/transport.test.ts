@@ -21,7 +21,7 @@ function transportOf(timeoutMs: number, lookup?: Lookup) {
   return transport;
 }
 
-/** What came of a whole exchange with one handler: status and body. */
+/** The answer of one exchange with this handler, and its body. */
 async function exchange(handler: RequestListener, timeoutMs = 5_000, stop = noSignal()): Promise<[Answer, string]> {
   const { base } = await serve(handler);
   const answer = await transportOf(timeoutMs).send(get(base), stop);
@@ -31,7 +31,7 @@ async function exchange(handler: RequestListener, timeoutMs = 5_000, stop = noSi
 const FAST = 50;
 const MIB = 1024 * 1024;
 
-/** Asks a server that keeps connections; the number of those so far. */
+/** Returns a function that sends a request and resolves to the number of connections so far. */
 async function keeping(handler: RequestListener): Promise<() => Promise<number>> {
   const { server, base } = await serve(handler);
   server.keepAliveTimeout = 0;
@@ -45,17 +45,17 @@ async function keeping(handler: RequestListener): Promise<() => Promise<number>>
 }
 
 describe('api/transport', () => {
-  it('reuses connections for requests that follow each other', async () => {
-    // Otherwise it would be kept for ten minutes.
+  it('reuses a connection for consecutive requests', async () => {
+    // A server that offers ten minutes.
     const ask = await keeping((_, response) => {
       response.writeHead(200, { connection: 'keep-alive', 'keep-alive': 'timeout=600' }).end('{}');
     });
     for (let i = 0; i < 19; i += 1) await ask();
-    // The second one: a body has ended a moment before its connection is free again.
+    // A second connection can open, because a connection is free only a moment after its body ended.
     expect(await ask()).toBeLessThanOrEqual(2);
   });
 
-  it('keeps an unused connection for 66 s, longer than the pause between two sweeps, and not for 75 s', async () => {
+  it('keeps an unused connection for 66 s, longer than the pause between two sweeps, but not for 75 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const ask = await keeping((_, response) => response.end('{}'));
@@ -80,7 +80,7 @@ describe('api/transport', () => {
       expect(text).toBe('{"ü":1}');
     });
 
-    it('is limited by its size unpacked', async () => {
+    it('is limited by its unpacked size', async () => {
       const { base } = await serve(zipped(gzipSync(Buffer.alloc(64 * MIB, ' '))));
       const answer = await transportOf(20_000).send(get(base), noSignal());
       const failure = await failureOf(readBody('epoch_slots', answer.body()));
@@ -90,14 +90,14 @@ describe('api/transport', () => {
     it.each([
       ['broken off', gzipSync('a'.repeat(100)).subarray(0, -9)],
       ['not gzip', Buffer.from('{}')],
-    ])('is an invalid body where it is %s', async (_name, bytes) => {
+    ])('is an invalid body if it is %s', async (_name, bytes) => {
       expect((await failureOf(exchange(zipped(bytes)))).reason).toBe('invalid_body');
     });
   });
 });
 
 describe('api/transport: failures', () => {
-  it('is a timeout where the body trickles on, each byte in time', async () => {
+  it('a body that trickles in beyond api.timeout is a timeout', async () => {
     const trickle: RequestListener = (_, response) => {
       const timer = setInterval(() => response.write(' '), FAST / 5);
       response.on('close', () => clearInterval(timer));
@@ -115,7 +115,7 @@ describe('api/transport: failures', () => {
       },
     ],
     ['by an answer that is not HTTP', (request) => void request.socket.end('220 mail.test ESMTP\r\n\r\n')],
-  ])('is network where the connection breaks %s', async (_, handler) => {
+  ])('a connection that breaks %s is network', async (_, handler) => {
     const failure = await failureOf(exchange(handler));
     expect(failure.reason).toBe('network');
     expect(failure.message).toMatch(
@@ -123,7 +123,7 @@ describe('api/transport: failures', () => {
     );
   });
 
-  it('gives the status of a 429 whose body never ends', async () => {
+  it('returns the status of a 429 whose body never ends', async () => {
     const { base } = await serve((_, response) => {
       response.writeHead(429, { 'retry-after': '7' });
       response.write('Too Many');
@@ -133,9 +133,9 @@ describe('api/transport: failures', () => {
   });
 
   it.each([
-    ['long body that is not wanted', HOUR, MIB],
-    ['body that is not wanted and does not come', FAST, 1],
-  ])('lets go of the connection of a %s, and not only when time is up', async (_, timeoutMs, bytes) => {
+    ['long body that nobody reads', HOUR, MIB],
+    ['body that nobody reads and that never comes', FAST, 1],
+  ])('closes the connection of a %s at once, not at the timeout', async (_, timeoutMs, bytes) => {
     const closed = Promise.withResolvers<void>();
     const { base } = await serve((_request, response) => {
       response.on('close', closed.resolve).writeHead(500);
@@ -145,7 +145,7 @@ describe('api/transport: failures', () => {
     await closed.promise;
   });
 
-  it('stops with the reason of the signal, before the head and in the body', async () => {
+  it('rejects with the reason of the abort signal, before the headers and in the body', async () => {
     const before = new AbortController();
     const head = exchange(() => before.abort('stopping'), 5_000, before.signal);
     await expect(head).rejects.toBe('stopping');
@@ -158,7 +158,7 @@ describe('api/transport: failures', () => {
     await expect(transportOf(5_000).send(get(base), during.signal)).rejects.toBe('stopping');
   });
 
-  it('stops also where no connection comes about, and not only when time is up', async () => {
+  it('an abort ends a connection attempt at once, not at the timeout', async () => {
     const base = `http://127.0.0.1:${await silentPort()}`;
     const stop = new AbortController();
     const transport = transportOf(HOUR);
@@ -170,7 +170,7 @@ describe('api/transport: failures', () => {
   });
 });
 
-/** A look-up that finds these addresses, first the first ones. */
+/** A look-up that finds the first of these lists of addresses, then the next. */
 function finding(...answers: readonly (readonly string[])[]): Lookup {
   let asked = 0;
   return async () => (answers[asked++] ?? []).map((address) => ({ address, family: 4 }));
@@ -188,7 +188,7 @@ async function silentPort(): Promise<number> {
 describe('api/transport: connecting', () => {
   const error = (code: string) => () => Promise.reject(Object.assign(new Error('name.test secret'), { code }));
 
-  it('tries the next address beside one that does not answer', async () => {
+  it('tries the next address while one does not respond', async () => {
     const port = await silentPort();
     const server = createServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.2', resolve));
@@ -197,7 +197,7 @@ describe('api/transport: connecting', () => {
     expect((await send(get(`http://name.test:${port}`), noSignal())).status).toBe(200);
   });
 
-  it('gives up no address before api.timeout, also where the others have failed', async () => {
+  it('tries an address until api.timeout, even after the others failed', async () => {
     const { send } = transportOf(20 * FAST, finding(['127.0.0.2', '127.0.0.1', '127.0.0.3']));
     const failure = await failureOf(send(get(`http://name.test:${await silentPort()}`), noSignal()));
     expect(failure.message).toBe(
@@ -205,7 +205,7 @@ describe('api/transport: connecting', () => {
     );
   });
 
-  it('looks a name up anew after a failure, because it may have moved', async () => {
+  it('looks a name up again after a failure, because the host may have moved', async () => {
     const { base } = await serve((_, response) => response.end('{}'));
     const { send } = transportOf(5_000, finding(['127.0.0.2'], ['127.0.0.1']));
     const request = get(base.replace('127.0.0.1', 'name.test'));
@@ -224,7 +224,7 @@ describe('api/transport: connecting', () => {
     expect(failure.message).toBe(`epoch_slots: network (${expected})`);
   });
 
-  it('says that the name server does not answer', async () => {
+  it('says that the name server does not respond', async () => {
     const { send } = transportOf(FAST, () => new Promise(() => undefined));
     expect((await failureOf(send(get('http://name.test'), noSignal()))).message).toBe(
       'epoch_slots: timeout (no complete response within api.timeout; in progress: DNS look-up of the service)',

@@ -13,7 +13,7 @@ export function leavesIn(request: string, value: unknown, keys: readonly string[
   return Object.entries(value).flatMap(([key, own]) => leavesIn(request, own, [...keys, key]));
 }
 
-/** The name of the field, which is the same in every record. */
+/** The name of the field, without the number of the record. */
 export function nameOf({ request, keys }: Place): string {
   return `${request.replace(/\{.*/, '').replace(/\d{3,}/g, 'N')} ${keys.filter((key) => !/^\d+$/.test(key)).join('.')}`;
 }

@@ -28,7 +28,7 @@ import {
   worldSays,
 } from './service.ts';
 
-/** The turns in which something may go wrong, and all of them. Then even what was paused for an hour is right again. */
+/** The number of turns that may be disturbed, and of all turns. At the end even a pause of an hour is over. */
 const [STARTING, TURNS] = [3, 16];
 
 type Series = ReadonlyMap<string, Shown>;
@@ -39,10 +39,10 @@ interface Subject {
   readonly read: Read<unknown>;
   /** After each turn. */
   readonly whole: readonly Lived[];
-  /** The last turn of the first ones in which it asks for something. */
+  /** The last of the first turns in which it sends requests. */
   readonly at: number;
   readonly asked: readonly Exchange[];
-  /** What it can give without its siblings after its first run. */
+  /** The series that it alone gives after its first run. */
   readonly own: Series;
 }
 
@@ -78,7 +78,7 @@ function wholeAt({ source, whole }: Subject, index: number): Series {
   return shownOf(source, (whole[index] as Lived).entry, timeOf(index));
 }
 
-/** Only what may be shown is shown, and no counter has stepped back. */
+/** Fails if a sample may not be shown, or a counter has stepped back. */
 function expectSound(shown: Series, before: Series, now: number): void {
   expectShowable(shown, now);
   for (const [series, { value, isCounter }] of shown)
@@ -92,7 +92,7 @@ async function checked({ source }: Subject, before: Entry, one: Turn): Promise<L
   return after;
 }
 
-/** A turn with this disturbance of the read alone. */
+/** A turn in which only this read is disturbed. */
 function disturbed(subject: Subject, at: number, disturbance: Disturbance, before = entryBefore(subject, at)) {
   return checked(subject, before, { now: timeOf(at), disturbance: ofRead(subject, disturbance) });
 }
@@ -101,7 +101,7 @@ function ofRead({ read }: Subject, disturbance: Disturbance): Disturbance {
   return (one) => (one.read === read.name ? disturbance(one) : undefined);
 }
 
-/** Good turns from `from` to `to`, after a reload. What is shown is as if nothing had happened. */
+/** Reloads, and plays good turns from `from` to `to`. Fails if the series differ from those without any disturbance. */
 async function expectRight(subject: Subject, entry: Entry, from: number, to = from + 5): Promise<void> {
   const { source } = subject;
   const turns = goodTurns(to - from + 1, timeOf(from));
@@ -121,7 +121,7 @@ interface Row {
 
 const away: Disturbance = () => 'away';
 
-/** The same request, answered as it was so long ago, if it was answered. */
+/** The answer of `ageMs` ago, if there was one. */
 function older(ageMs: number): Disturbance {
   return ({ request, now }) => {
     const answer = worldSays(request, now - ageMs);
@@ -137,7 +137,7 @@ function outOfRange(value: unknown): readonly unknown[] {
 const AGES = [5 * HOUR, 30 * HOUR];
 const isAsked = ({ asked }: Subject): boolean => asked.length > 0;
 
-/** The ages of which the answer says that it is older. */
+/** The ages at which an answer has an older time. */
 function agesOf({ asked }: Subject): number[] {
   return AGES.filter((ageMs) =>
     asked.some(({ request, now, good }) => {
@@ -147,7 +147,7 @@ function agesOf({ asked }: Subject): number[] {
   );
 }
 
-/** The times in an answer that are no estimates. */
+/** The times in an answer, without estimates. */
 function timesIn({ body }: Written): string {
   const times = leavesIn('', JSON.parse(body)).filter(({ keys }) =>
     /^(?!.*estimated).*(range\.epoch.*|day|period|timestamp|epoch)$/.test(keys.join('.')),
@@ -158,7 +158,7 @@ function timesIn({ body }: Written): string {
 /** Requests to one path that do not follow each other. */
 function chunksOf({ asked }: Subject): Exchange[] {
   const [first] = asked;
-  // What there was not yet has no older answer.
+  // Data that did not exist five hours ago have no older answer.
   const chunks = asked.filter(
     ({ request, now }) => request.path === first?.request.path && worldSays(request, now - 5 * HOUR).status === 200,
   );
@@ -166,7 +166,7 @@ function chunksOf({ asked }: Subject): Exchange[] {
   return chunks.length > 1 && !isSequence ? chunks : [];
 }
 
-/** What an answer must have: of when it is, whose or what a record is, and where it goes on. Without it the rest says nothing. */
+/** The fields that an answer needs: its time, the identity of a record, and the cursor. Without them the rest means nothing. */
 const NEEDED =
   /range\.epoch\.end$|data\.(period|validators|day|day_end|validator\.index)$|next_cursor$|_metrics\.(machine|timestamp)$|slashings data\.|-list data\.finality$|slots data\.(slot|epoch|status|blockroot|attesterslashingscount)$/;
 
@@ -180,7 +180,7 @@ function placesIn(exchanges: readonly Exchange[]): Place[] {
   return [...new Map(all.toReversed().map((place) => [nameOf(place), place])).values()];
 }
 
-/** With each of these in place of a field of the first answers, at most two families differ: one may only accompany the other. */
+/** Replaces each field of the first answers by these values. At most two families may differ, one of which accompanies the other. */
 async function expectOddCostsItself(
   { source, read }: Subject,
   oddFor: (value: unknown) => readonly unknown[],
@@ -206,13 +206,13 @@ async function expectOddCostsItself(
       );
       const families = [...new Set(differing.map((series) => series.split(' ')[0]))];
       expect([name, odd, families, failure]).toEqual([name, odd, families.slice(0, 2), undefined]);
-      // Once a record. A null or an absence may be no fault, and a field that is not read is none.
+      // Counted once a record. Null or absent may be legal, and an unread field is never odd.
       if (families.length > 0 && odd != null) expect([name, odd, invalid]).toEqual([name, odd, 1]);
     }
   }
 }
 
-/** The good answer with other lists of records. */
+/** The good answer with its lists of records changed. */
 function withLists(change: (records: readonly unknown[]) => readonly unknown[]): Disturbance {
   const changed = (value: unknown): unknown => {
     if (Array.isArray(value)) return typeof value[0] === 'object' ? change(value) : value;
@@ -243,7 +243,7 @@ const ROWS: readonly Row[] = [
     holds: (subject) => expectOddCostsItself(subject, outOfRange),
   },
   {
-    promise: 'an answer of whose records none can be read is a failure, not an empty success',
+    promise: 'an answer without a readable record is a failure, not an empty success',
     applies: hasLists,
     async holds(subject) {
       const { source, at } = subject;
@@ -261,7 +261,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    promise: 'a partial answer hides nothing, and the next ones set it right',
+    promise: 'a partial answer hides nothing, and the next answers complete it',
     applies: hasLists,
     async holds(subject) {
       const { source, at } = subject;
@@ -295,7 +295,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    promise: 'one late chunk hides nothing of another',
+    promise: 'a late chunk hides nothing of other chunks',
     applies: (subject) => chunksOf(subject).length > 0,
     async holds(subject) {
       const { source } = subject;
@@ -313,14 +313,14 @@ const ROWS: readonly Row[] = [
           const late = await disturbed(subject, at, only(older(5 * HOUR)));
           const shown = values(shownOf(source, late.entry, timeOf(at)));
           expect(shown).toEqual({ ...shown, ...values(shownOf(source, failed.entry, timeOf(at))) });
-          // Since when a validator is offline is known from the first answer on.
+          // The offline time of a validator depends on the first answer.
           if (at > 0) await expectRight(subject, late.entry, at + 1);
         }
       }
     },
   },
   {
-    promise: 'an answer that breaks off is none, and loses nothing',
+    promise: 'an answer that breaks off is a failure, and loses nothing',
     applies: isAsked,
     async holds(subject) {
       const { source, at } = subject;
@@ -337,7 +337,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    promise: 'a kill between answer and save loses nothing, and counts nothing twice',
+    promise: 'a kill between answer and save loses nothing and counts nothing twice',
     applies: isAsked,
     async holds(subject) {
       const { source, at } = subject;
@@ -349,7 +349,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    promise: 'its refusal leaves what the other reads give',
+    promise: 'its refusal hides no series of the other reads',
     applies: ({ source }) => source.reads.length > 1,
     async holds(subject) {
       const { source, read, at } = subject;
@@ -368,12 +368,12 @@ const ROWS: readonly Row[] = [
           if (!subject.own.has(series))
             expect([series, shown.get(series)?.value]).toEqual([series, whole.get(series)?.value]);
       }
-      // What is refused as a whole is paused for an hour.
+      // A read that is refused as a whole pauses for an hour.
       await expectRight(subject, entry, last + 1, TURNS - 1);
     },
   },
   {
-    promise: 'a clock that jumps for one round and back loses nothing that cannot be undone',
+    promise: 'a clock that jumps for one round loses nothing for good',
     applies: isAsked,
     async holds(subject) {
       const { source, read, at } = subject;
@@ -387,8 +387,8 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    promise: 'its values are withdrawn by their own time, exactly at the edge of their age',
-    applies: ({ own }) => [...own.values()].some(({ until }) => until < Number.POSITIVE_INFINITY),
+    promise: 'its values are withdrawn by their own time, to the millisecond',
+    applies: ({ own }) => own.size > 0,
     async holds({ source, read, own }) {
       const delayMs = 2 * MINUTE;
       const without = siblingsOf(source, read);
@@ -410,7 +410,7 @@ const ROWS: readonly Row[] = [
         if (dated && ends.length > 0) {
           const edge = Math.max(...ends) + dated.usualAgeMs + Math.max(3 * MS_PER_EPOCH, 2 * read.everyMs) + 1;
           expect(until, series).toBeLessThanOrEqual(edge);
-          // A head ends with its last block.
+          // The time of a head is that of its last block.
           expect(until, series).toBeGreaterThan(edge - MS_PER_EPOCH);
         }
       }
@@ -422,6 +422,6 @@ describe.each(SUBJECTS.map((one) => [`${sourceId(one.source)} ${one.read.name}`,
   for (const row of ROWS.filter((one) => one.applies(subject))) it(row.promise, () => row.holds(subject));
 });
 
-it.each(ROWS.map((row) => [row.promise, row] as const))('a read can show that %s', (_, { applies }) => {
+it.each(ROWS.map((row) => [row.promise, row] as const))('the promise applies to a read: %s', (_, { applies }) => {
   expect(SUBJECTS.some(applies)).toBe(true);
 });

@@ -33,7 +33,7 @@ export const SOURCES = sourcesOf(ConfigFile.parse(CONFIG));
 /** A bit more than an epoch. */
 export const BETWEEN = 7 * MINUTE;
 
-/** Every epoch has a slashing of both kinds and a missed proposal. Of the watched validators one is slashed, and one offline. */
+/** Every epoch has a slashing of both kinds and a missed proposal. One watched validator is slashed, and one is offline. */
 function worldOf(): Sandbox {
   const watched = { validators: { mainnet: WATCHED, hoodi: [] }, slots: 8 };
   const world = new Sandbox({ machines: 3, slotsPerSlashing: Number.POSITIVE_INFINITY, watched });
@@ -51,7 +51,7 @@ function worldOf(): Sandbox {
 const WORLD = worldOf();
 const said = new Map<string, Written>();
 
-/** What the world says to a request at a time, Unix ms. */
+/** The world's answer to a request at a time, Unix ms. */
 export function worldSays({ method, path, headers, body = '' }: WireRequest, now: number): Written {
   const key = `${now} ${path} ${body}`;
   const known = said.get(key) ?? contentOf(WORLD, { method, path, headers, body }, 'mainnet', now);
@@ -59,7 +59,7 @@ export function worldSays({ method, path, headers, body = '' }: WireRequest, now
   return known;
 }
 
-/** A request, and what the service says when nothing is wrong. */
+/** A request, and its answer when nothing is wrong. */
 export interface Exchange {
   readonly read: string;
   readonly request: WireRequest;
@@ -67,16 +67,16 @@ export interface Exchange {
   readonly good: Written;
 }
 
-/** What is answered in place of the good answer; undefined: that. 'away': nothing. */
+/** The answer in place of the good one. Undefined: the good one. 'away': none. */
 export type Disturbance = (exchange: Exchange) => Written | 'away' | undefined;
 
 export interface Turn {
   /** By the clock of the program. */
   readonly now: number;
-  /** By that of the service. Default: the same. */
+  /** By the clock of the service. Default: `now`. */
   readonly worldNow?: number;
   readonly disturbance?: Disturbance | undefined;
-  /** The reads of which no attempt is made. */
+  /** Reads that are not tried. */
   readonly without?: readonly string[];
 }
 
@@ -84,11 +84,11 @@ export interface Lived {
   readonly entry: Entry;
   readonly failure: Error | undefined;
   readonly exchanges: readonly Exchange[];
-  /** How many records with an odd field, or that were dropped, are told. */
+  /** How many records are reported as odd or dropped. */
   readonly invalid: number;
 }
 
-/** One round in which every read is due, as after another key, unless the service refuses it. */
+/** One round in which every read is due, unless it is refused. */
 export async function turn(
   source: Source,
   before: Entry,
@@ -142,7 +142,7 @@ export function goodTurns(count: number, from = NOW): Turn[] {
 
 const given = new Map<Source, Inputs>();
 
-/** What the other sources of the chain tell after a good start, with the newest final epoch. */
+/** The inputs from the other sources of the chain after a good start, with the newest final epoch. */
 function inputsOf(source: Source, now: number): Inputs | undefined {
   const inputs = given.get(source);
   const at = epochEnd('mainnet', finalizedEpoch(WORLD.chains.mainnet, now));
@@ -178,7 +178,7 @@ export function shownOf(source: Source, entry: Entry, now: number): Map<string, 
   return new Map(samples);
 }
 
-/** Fails if a sample is not a number, a counter is negative, or a sample has to be computed anew already. */
+/** Fails if a sample is no finite number, a counter is negative, or a sample has already expired. */
 export function expectShowable(shown: ReadonlyMap<string, Shown>, now: number): void {
   for (const [series, { value, until, isCounter }] of shown) {
     expect(Number.isFinite(value), `${series} ${value}`).toBe(true);

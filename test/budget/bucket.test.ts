@@ -15,7 +15,7 @@ import { WINDOWS } from '../../src/budget/headers.ts';
 import { DAY, HOUR, MINUTE } from '../support/time/timing.ts';
 import { BUDGET_OPTIONS, held, NOVEMBER, OCTOBER, RENEWAL, toldBucket as told } from './told.ts';
 
-/** Limits and what is left as the service writes them: second, hour and month; minute and day only repeat others. */
+/** Limits and remaining requests as the service writes them. Minute and day only repeat other windows. */
 function headers(
   limits: readonly [second: number, hour: number, month: number],
   remaining: readonly [second: number, hour: number, month: number] = [0, limits[1] - 1, limits[2] - 1],
@@ -37,13 +37,13 @@ const monthAt = (bucket: Bucket, now: number) => windowAt(held(bucket, now), 'mo
 const trial = (left: number): Record<string, string> => headers([1, 1_000, 1_000], [0, left, left]);
 const hobbyist = headers([1, 1, 1], [0, 0, 0]);
 
-it('never allows more than the second does, however soon the month ends', () => {
+it('never allows more than the limit per second, however soon the month ends', () => {
   const bucket = told(EMPTY_BUCKET, headers([1, 50_000, 50_000]));
   expect(allowedPerDay(bucket, BUDGET_OPTIONS, NOVEMBER - 1)).toBeCloseTo(0.9 * 86_400);
 });
 
 describe('filler', () => {
-  it('are minute and day whatever they say, and an hour that repeats the month', () => {
+  it('includes minute, day, and an hour that repeats the month', () => {
     const bucket = told(EMPTY_BUCKET, {
       ...trial(972),
       'x-ratelimit-limit-minute': '7',
@@ -56,14 +56,14 @@ describe('filler', () => {
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(899 / 31);
   });
 
-  it('is a month limit of 0 outside of a revocation', () => {
+  it('includes a month limit of 0 that is no revocation', () => {
     const bucket = told(EMPTY_BUCKET, headers([5, 0, 0], [4, 0, 0]));
     expect(opensAt(bucket, OCTOBER)).toBe(0);
     expect(allowedPerDay(bucket, BUDGET_OPTIONS, OCTOBER)).toBeCloseTo(5 * 0.9 * 86_400);
   });
 });
 
-it('has an hour that is a separate window if it differs from the month: closed when used up, open after the full hour', () => {
+it('closes an hour that is used up, if it differs from the month, until the next full hour', () => {
   const at = OCTOBER + HOUR / 2;
   const bucket = told(EMPTY_BUCKET, headers([5, 100, 50_000], [4, 0, 40_000]), { at });
   expect(opensAt(bucket, at)).toBe(OCTOBER + HOUR + 2 * MINUTE);
@@ -73,29 +73,29 @@ it('has an hour that is a separate window if it differs from the month: closed w
 });
 
 describe('month', () => {
-  it('of a trial is assumed to renew at the month start, until an answer reports the remaining requests', () => {
+  it('of a trial renews at the start of the month, unless an answer says otherwise', () => {
     const first = OCTOBER + 19 * DAY;
     const bucket = told(EMPTY_BUCKET, trial(600), { at: first });
     expect(monthAt(bucket, NOVEMBER - 1)).toMatchObject({ left: 600, resetsAt: RENEWAL, end: first + 30 * DAY });
     expect(monthAt(bucket, NOVEMBER)).toMatchObject({ left: 900, end: NOVEMBER + 30 * DAY });
     const asked = told(bucket, trial(599), { at: NOVEMBER });
     expect(monthAt(asked, NOVEMBER)).toMatchObject({ left: 599, reserved: 0 });
-    // Used up, it is looked for at the start of the next month.
+    // Once used up, it waits for the next month.
     expect(opensAt(told(asked, trial(0), { at: NOVEMBER }), NOVEMBER)).toBe(RENEWAL + 30 * DAY);
-    // Another month of a legacy quota, and a larger quota, end with the month.
+    // A later month of a legacy quota, and a larger quota, end with the month.
     const old = { ...bucket, firstUseAt: OCTOBER - 300 * DAY };
     expect(monthAt(old, first)?.end).toBe(NOVEMBER);
     const large = told(EMPTY_BUCKET, headers([1, 1_001, 1_001]), { at: first });
     expect(monthAt(large, first)?.end).toBe(NOVEMBER);
   });
 
-  it('loses nothing to an outage, however long: errors without headers do not count', () => {
+  it('loses nothing in a long outage, because errors without headers do not count', () => {
     let bucket = told(EMPTY_BUCKET, trial(972));
     for (let i = 0; i < 2_000; i += 1) bucket = told(bucket, {}, { status: i % 2 ? 503 : 429 });
     expect(monthAt(bucket, OCTOBER)).toMatchObject({ left: 899, remaining: 972, own: 1 });
   });
 
-  it('keeps its share free for others, and opens again at the UTC month start', () => {
+  it('leaves a share to others, and opens again at the UTC start of the month', () => {
     let bucket = EMPTY_BUCKET;
     for (let sent = 1; sent <= 900; sent += 1) {
       expect(opensAt(bucket, OCTOBER)).toBe(0);
@@ -108,7 +108,7 @@ describe('month', () => {
     expect(allowedPerDay(held(bucket, NOVEMBER), BUDGET_OPTIONS, NOVEMBER)).toBeCloseTo(900 / 30);
   });
 
-  it('ends once its end has held for two minutes, or by an answer about the next one: a jump of the clock costs no count', () => {
+  it('ends when its end has held for two minutes, or when an answer is about the next month', () => {
     const jumped = { at: NOVEMBER + 10 * DAY, held: OCTOBER + 20 * DAY };
     const ahead = told(told(EMPTY_BUCKET, trial(600), { at: OCTOBER }), trial(599), jumped);
     expect(ahead.month).toMatchObject({ own: 2, remaining: 599 });
@@ -118,30 +118,21 @@ describe('month', () => {
     const renewed = told(back, trial(999), { at: NOVEMBER + MINUTE, held: NOVEMBER - MINUTE });
     const { month } = told(renewed, trial(998), { at: NOVEMBER + 3 * MINUTE });
     expect(month).toMatchObject({ own: 2, remaining: 998, others: { since: NOVEMBER + MINUTE, before: 0 } });
-    // Used up, it stays closed until that time has held.
+    // Once used up, it stays closed until that time has held.
     const usedUp = settled(told(EMPTY_BUCKET, trial(0)), { now: jumped.at, held: jumped.held });
     expect(quotaOf(usedUp, BUDGET_OPTIONS, jumped.at).closedUntil).toBe(jumped.at + 2 * MINUTE);
   });
 
-  it('is one of the plan also while the operator asks whether it still is, used up or not', () => {
+  it('stays part of the plan while the operator asks for the plan, used up or not', () => {
     for (const left of [0, 500]) {
       const asking = { ...told(EMPTY_BUCKET, trial(left)), askedAt: OCTOBER };
       expect(quotaOf(asking, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ isMonthly: true, askedAt: OCTOBER });
     }
     expect(quotaOf(told(EMPTY_BUCKET, hobbyist), BUDGET_OPTIONS, OCTOBER).isMonthly).toBe(false);
   });
-
-  it('is planned anew when the quota is renewed', () => {
-    const at = OCTOBER + 15 * DAY;
-    const low = told(told(EMPTY_BUCKET, trial(40)), trial(39), { at });
-    expect(allowedPerDay(low, BUDGET_OPTIONS, at)).toBeCloseTo(39 / 16);
-    const renewed = told(low, trial(999), { at });
-    expect(renewed.month).toMatchObject({ limit: 1_000, own: 1, remaining: 999 });
-    expect(allowedPerDay(renewed, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 16);
-  });
 });
 
-it('is spent again after a renewal that no answer reports', () => {
+it('spends the month again after a renewal that no answer reports', () => {
   const second = { 'x-ratelimit-limit-second': '1' };
   const refusal = { ...second, 'x-ratelimit-limit-month': '1000', 'x-ratelimit-remaining-month': '0' };
   const usedUp = told(EMPTY_BUCKET, { ...refusal, 'ratelimit-reset': String(31 * 86_400) }, { status: 429 });
@@ -154,7 +145,7 @@ it('is spent again after a renewal that no answer reports', () => {
 describe('a configured plan', () => {
   const PLAN: BudgetOptions = { utilization: 0.9, perSecond: 1, perMonth: 500 };
 
-  it('holds before the first answer, but no more than one a second is sent', () => {
+  it('applies before the first answer, but at no more than one request a second', () => {
     let bucket = EMPTY_BUCKET;
     expect(allowedPerDay(bucket, PLAN, OCTOBER)).toBeCloseTo(450 / 31);
     for (let i = 0; i < 450; i += 1) bucket = chargeBucket(bucket, PLAN, OCTOBER);
@@ -164,7 +155,7 @@ describe('a configured plan', () => {
     expect([allowedPerDay(undefined, scale, OCTOBER) / 86_400, perSecondOf(undefined, scale)]).toEqual([4.5, 1]);
   });
 
-  it('applies if the service grants more, or reports no limit', () => {
+  it('applies if the service grants more or reports no limit', () => {
     for (const said of [trial(999), hobbyist, {}]) {
       const bucket = told(EMPTY_BUCKET, said, { options: PLAN });
       expect(bucket.month).toMatchObject({ limit: 500, own: 1 });
@@ -173,15 +164,7 @@ describe('a configured plan', () => {
   });
 });
 
-it('plans a trial by the day of its first request, not of its first answer', () => {
-  const first = chargeBucket(EMPTY_BUCKET, BUDGET_OPTIONS, OCTOBER + 10 * DAY);
-  const at = OCTOBER + 12 * DAY;
-  const bucket = told(first, trial(999), { at });
-  expect(bucket.firstUseAt).toBe(OCTOBER + 10 * DAY);
-  expect(allowedPerDay(bucket, BUDGET_OPTIONS, at)).toBeCloseTo(899 / 28);
-});
-
-it('distinguishes a wait after a 429 from one by our own count, and reports the remaining requests', () => {
+it('tells a wait after a 429 from a quota that is used up, and reports the remaining requests', () => {
   const bucket = told(EMPTY_BUCKET, trial(700));
   expect(quotaOf(bucket, BUDGET_OPTIONS, OCTOBER)).toMatchObject({ closedUntil: 0, limit: 'month', left: 700 });
   const closed = { ...bucket, wait: { ...NO_WAIT, until: OCTOBER + HOUR } };

@@ -4,7 +4,7 @@ import { emptyLedger, type Ledger, sent as sentOn, unanswered, withKey } from '.
 import { MINUTE, NOW } from '../support/time/timing.ts';
 import { opensAt, type Told, told as toldOn } from './told.ts';
 
-const LANE = 'epoch_slots https://v1';
+const ROUTE = 'epoch_slots https://v1';
 const OTHER = 'machine_metrics https://v2';
 const BUDGET_OPTIONS = { utilization: 1 };
 const VALID = { 'ratelimit-validapikey': 'true' };
@@ -16,10 +16,10 @@ const MONTH = {
 const INVALID = { 'ratelimit-validapikey': 'false' };
 
 function told(ledger: Ledger, status: number, answer: Told = {}): Ledger {
-  return toldOn(ledger, LANE, { status, isProbe: true, ...answer });
+  return toldOn(ledger, ROUTE, { status, isProbe: true, ...answer });
 }
 
-const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, LANE, BUDGET_OPTIONS, at);
+const sent = (ledger: Ledger, at: number): Ledger => sentOn(ledger, ROUTE, BUDGET_OPTIONS, at);
 
 const known = withKey(emptyLedger(), 'this key', NOW - MINUTE);
 const refused = told(known, 401);
@@ -34,22 +34,22 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('may ask a minute after a 401, then once every 10 min, on any route', () => {
-    // Another request, which was sent before, is refused too.
+  it('may be tried a minute after a 401, then once every 10 min, on any route', () => {
+    // A request that was sent before is refused too.
     for (const ledger of [refused, told(refused, 401, { isProbe: false })]) {
-      for (const route of [LANE, OTHER]) expect(opensAt(ledger, route)).toBe(NOW + MINUTE);
+      for (const route of [ROUTE, OTHER]) expect(opensAt(ledger, route)).toBe(NOW + MINUTE);
     }
     const asked = sent(refused, NOW + MINUTE);
     expect(opensAt(asked, OTHER)).toBe(NOW + 2 * MINUTE);
     const again = told(asked, 401, { at: NOW + MINUTE + 300 });
-    expect(opensAt(again, LANE)).toBe(NOW + 11 * MINUTE + 300);
-    expect(opensAt(told(asked, 200, { at: NOW + MINUTE + 300 }), LANE)).toBe(0);
+    expect(opensAt(again, ROUTE)).toBe(NOW + 11 * MINUTE + 300);
+    expect(opensAt(told(asked, 200, { at: NOW + MINUTE + 300 }), ROUTE)).toBe(0);
   });
 
-  it('learns no bucket and no limits from a 401, which has those of callers without a key', () => {
+  it('learns no bucket and no limits from a 401, which has those of anonymous callers', () => {
     const headers = { ...INVALID, 'ratelimit-bucket': 'default', 'x-ratelimit-limit-second': '2' };
     expect({ ...told(known, 401, { headers }), key: known.key }).toEqual(known);
-    // Nor is the request charged, which would lower the count of other users; as one of a revoked key is not.
+    // A refused or revoked request is not charged, because that would lower the count of others.
     const valid = told(sent(known, NOW), 200, { headers: { ...VALID, ...MONTH } });
     for (const answer of [{ status: 401 }, { status: 429, revoked: true }]) {
       const { buckets } = told(sent(valid, NOW + 1), answer.status, { ...answer, at: NOW + 2 });
@@ -57,7 +57,7 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('stays refused after a failure of the server, which says nothing about the key', () => {
+  it('stays refused after a server error, which says nothing about the key', () => {
     const at = NOW + MINUTE;
     for (const status of [429, 500, 503]) {
       const { key } = told(sent(refused, at), status, { at });
@@ -67,16 +67,16 @@ describe('budget/ledger: the key', () => {
     }
   });
 
-  it('is asked again a minute after a failure of the server or no answer, until a second 401', () => {
+  it('is tried again a minute after a server error or a lost answer, until a second 401', () => {
     const failed = (ledger: Ledger, at: number): Ledger[] => [
       told(sent(ledger, at), 503, { at }),
-      unanswered(sent(ledger, at), LANE, BUDGET_OPTIONS, at),
+      unanswered(sent(ledger, at), ROUTE, BUDGET_OPTIONS, at),
     ];
     const [second, third] = [NOW + MINUTE, NOW + 2 * MINUTE];
     for (const ledger of failed(refused, second)) {
       expect(opensAt(ledger, OTHER)).toBe(third);
       for (const again of failed(told(sent(ledger, third), 401, { at: third }), third + 10 * MINUTE))
-        expect(opensAt(again, LANE)).toBe(third + 20 * MINUTE);
+        expect(opensAt(again, ROUTE)).toBe(third + 20 * MINUTE);
     }
   });
 
@@ -89,31 +89,31 @@ describe('budget/ledger: the key', () => {
 });
 
 describe('budget/ledger: revoked', () => {
-  it('never opens on its own, whatever the headers say of a reset', () => {
+  it('never opens by itself, whatever reset the headers name', () => {
     const ledger = told(emptyLedger(), 429, { revoked: true, headers: { 'retry-after': '36644', ...VALID } });
-    for (const route of [LANE, OTHER]) expect(opensAt(ledger, route)).toBe(Number.POSITIVE_INFINITY);
+    for (const route of [ROUTE, OTHER]) expect(opensAt(ledger, route)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('survives a start with the same key, and lets one request ask from 10 min after the last refusal on', () => {
+  it('survives a start with the same key, and allows one request 10 min after the last refusal', () => {
     expect(withKey(revoked, 'this key', NOW + 10 * MINUTE - 1)).toBe(revoked);
-    expect(opensAt(mayProbe, LANE)).toBe(0);
+    expect(opensAt(mayProbe, ROUTE)).toBe(0);
     const asked = sent(mayProbe, NOW + 5);
     expect(asked.key).toMatchObject({ standing: 'revoked', since: NOW + 5, mayProbe: false });
-    expect(opensAt(asked, LANE)).toBe(Number.POSITIVE_INFINITY);
+    expect(opensAt(asked, ROUTE)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('ends with another key, as a refusal does', () => {
     for (const closed of [revoked, refused]) {
       const other = withKey(closed, 'another key', NOW);
       expect(other.key).toEqual({ fingerprint: 'another key', standing: 'unknown', since: 0, mayProbe: false });
-      expect(opensAt(other, LANE)).toBe(0);
+      expect(opensAt(other, ROUTE)).toBe(0);
     }
     expect(withKey(refused, 'this key', NOW + 10 * MINUTE).key).toMatchObject({ standing: 'refused', since: NOW });
   });
 
   it('ends when that request is answered', () => {
     const at = NOW + 5;
-    expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300 }), LANE)).toBe(0);
+    expect(opensAt(told(sent(mayProbe, at), 200, { at: at + 300 }), ROUTE)).toBe(0);
     const again = told(sent(mayProbe, at), 429, { at: at + 300, revoked: true });
     expect(again.key).toMatchObject({ standing: 'revoked', since: at + 300, mayProbe: false });
   });
@@ -128,20 +128,20 @@ describe('budget/ledger: a quota that is used up', () => {
     key: { ...key, fingerprint: 'this key', standing: 'valid', since: NOW },
   };
 
-  it('may be probed after a start or a reload, at least 10 min after the last answer', () => {
-    expect(opensAt(usedUp, LANE)).toBeGreaterThan(NOW);
-    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE - 1), LANE)).toBeGreaterThan(NOW);
-    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE), LANE)).toBe(0);
+  it('may be probed at a start or a reload, at least 10 min after the last answer', () => {
+    expect(opensAt(usedUp, ROUTE)).toBeGreaterThan(NOW);
+    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE - 1), ROUTE)).toBeGreaterThan(NOW);
+    expect(opensAt(withKey(usedUp, 'this key', NOW + 10 * MINUTE), ROUTE)).toBe(0);
   });
 
-  it('may be probed after a 429 that names the end of the month, too, but not in a shorter wait', () => {
+  it('may be probed after a 429 that names the end of the month, but not during a shorter wait', () => {
     const at = NOW + 10 * MINUTE;
     const closedFor = (seconds: number): Ledger =>
       told(usedUp, 429, { headers: { 'ratelimit-window': 'month', 'ratelimit-reset': String(seconds) } });
-    expect(opensAt(withKey(closedFor(2_000_000), 'this key', at - 1), LANE)).toBe(NOW + 2_000_000_000);
+    expect(opensAt(withKey(closedFor(2_000_000), 'this key', at - 1), ROUTE)).toBe(NOW + 2_000_000_000);
     const asking = withKey(closedFor(2_000_000), 'this key', at);
-    expect(opensAt(asking, LANE)).toBe(0);
-    // The next start does not ask at once: a 429 is an answer.
+    expect(opensAt(asking, ROUTE)).toBe(0);
+    // The next start does not probe at once, because a 429 is an answer.
     const same = told(sent(asking, at), 429, { at, headers: { 'ratelimit-reset': '2000000' } });
     expect(withKey(same, 'this key', at + MINUTE)).toEqual(same);
     expect(withKey(closedFor(3_600), 'this key', at)).toEqual(closedFor(3_600));

@@ -13,18 +13,18 @@ const perSecondOf = (ledger: Ledger, name: string): number =>
   perSecondOfBucket(ledger.buckets[name], { utilization: 1 });
 
 describe('budget/ledger: buckets', () => {
-  it('lack the last seconds of each process that was killed before an answer told', () => {
+  it('remember how many seconds of killed processes no answer has accounted for', () => {
     expect(lacking(lacking(emptyLedger(), 5_000), 5_000).buckets).toMatchObject({ '': { lacksMs: 10_000 } });
   });
 
-  it('keeps at most 16 buckets: a route with one more stays in its own', () => {
+  it('number at most 16, and a route with one more stays in its own', () => {
     let ledger = emptyLedger();
     for (let i = 0; i < 100; i += 1) ledger = told(ledger, i % 2 === 0 ? V1 : V2, { headers: bucket(`b${i}`, 1) });
     expect(Object.keys(ledger.buckets)).toHaveLength(16);
     expect([V1, V2].map((route) => bucketOf(ledger, route))).toEqual(['b14', 'b15']);
   });
 
-  it('names the bucket of all routes by the first answer that has a name, and keeps its limits', () => {
+  it('get the first name that an answer has, for all routes, and keep their limits', () => {
     const unnamed = told(emptyLedger(), V2, { headers: { 'x-ratelimit-limit-second': '3' } });
     expect(unnamed.routes).toEqual({});
     const named = told(unnamed, V1, { headers: { 'ratelimit-bucket': 'default' } });
@@ -33,7 +33,7 @@ describe('budget/ledger: buckets', () => {
     expect(perSecondOf(named, 'default')).toBe(3);
   });
 
-  it('moves a route, and no other, to the bucket that its answer names', () => {
+  it('move a single route when its answer names another bucket', () => {
     let ledger = told(emptyLedger(), V1, { headers: bucket('default', 5) });
     ledger = told(ledger, V2, { headers: bucket('oldsubnewapi', 1) });
     expect([V1, V2, OTHER].map((route) => bucketOf(ledger, route))).toEqual(['default', 'oldsubnewapi', 'default']);
@@ -47,7 +47,7 @@ describe('budget/ledger: buckets', () => {
 });
 
 describe('budget/ledger: 429', () => {
-  it('closes the bucket for every route in it, for at least the reset', () => {
+  it('closes the bucket for all its routes, for at least the reset', () => {
     const closed = told(emptyLedger(), V1, { status: 429, headers: { 'ratelimit-reset': '30' } });
     for (const route of [V1, V2]) expect(opensAt(closed, route)).toBe(NOW + 30_000);
   });
@@ -70,7 +70,7 @@ describe('budget/ledger: 429', () => {
     expect(waits).toEqual([60, 120, 240, 480, 960, 1_920, 3_600, 3_600, 3_600]);
   });
 
-  it('starts again at 60 s after an answer or a reset that could be read', () => {
+  it('waits 60 s again after an answer, or after a reset that could be read', () => {
     const blind = told(emptyLedger(), V1, { status: 429 });
     const at = opensAt(blind, V1);
     for (const between of [{ status: 500 }, { status: 429, headers: { 'ratelimit-reset': '1' } }]) {
@@ -80,7 +80,7 @@ describe('budget/ledger: 429', () => {
     }
   });
 
-  /** The waits after these answers in seconds, each right after the wait of the one before. */
+  /** The waits after these answers, in seconds. Each answer comes right after the wait before. */
   function waitsAfter(answers: readonly (string | number)[], lateMs = 0): number[] {
     let [ledger, at] = [emptyLedger(), NOW];
     return answers.map((answer) => {
@@ -92,22 +92,22 @@ describe('budget/ledger: 429', () => {
     });
   }
 
-  it('takes the third wait of 0 in a row and all after it as unreadable; any 200, and another wait, ends the row', () => {
+  it('treats the third wait of 0 in a row, and all after it, as unreadable, until a 200 or another wait', () => {
     const row = Array.from({ length: 10 }, () => '0');
     expect(waitsAfter(row)).toEqual([1, 1, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
     expect(waitsAfter(['0', '0', 200, '0', '0', 200, '0', '0', '0'])).toEqual([1, 1, 0, 1, 1, 0, 1, 1, 60]);
     expect(waitsAfter([...row.slice(0, 4), 200, '0', '0', '0'])).toEqual([1, 1, 60, 120, 0, 1, 1, 60]);
     expect(waitsAfter(['0', '0', '1', '0', '0', '7', '0', '0', '0'])).toEqual([1, 1, 1, 1, 1, 7, 1, 1, 60]);
-    // Long after the wait, another one may have used up the second.
+    // Long after the wait, another client may have used up the second.
     expect(waitsAfter(row.slice(0, 4), 61_000)).toEqual([1, 1, 1, 1]);
   });
 
-  it('takes refusals of requests that left together as one', () => {
+  it('counts the refusals of requests that left together as one', () => {
     let ledger = told(emptyLedger(), V1, { status: 429 });
     for (const ms of [1, 50, 400]) ledger = told(ledger, V1, { status: 429, at: NOW + ms });
-    // A minute from the last one on; the wait is not doubled.
+    // A minute after the last one, not doubled.
     expect(opensAt(ledger, V1)).toBe(NOW + 60_400);
-    // One that was let through before the bucket closed does not end the doubling either.
+    // A success that was sent before the bucket closed does not end the doubling.
     ledger = told(ledger, V1, { at: NOW + 500 });
     ledger = told(ledger, V1, { status: 429, at: NOW + 60_400 });
     expect(opensAt(ledger, V1)).toBe(NOW + 180_400);

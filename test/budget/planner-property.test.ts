@@ -12,26 +12,10 @@ import { DAY, HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { OCTOBER } from './told.ts';
 
-/** A share is a quotient of sums: equal up to a few roundings. */
+/** A share is a quotient of sums, so it is exact up to a few roundings. */
 const EXACT = 1e-9;
 
-interface Setting {
-  readonly intervalMs: number;
-  readonly enabled: boolean;
-}
-
-interface Setup {
-  readonly chains: ('mainnet' | 'hoodi')[];
-  readonly machines: Setting;
-  readonly dailyReturns: Setting;
-  readonly slashings: Setting;
-  readonly syncCommittee: Setting;
-  /** Requests of one sweep. */
-  readonly sweep: number;
-}
-
-type SourceKey = 'machines' | 'dailyReturns' | 'slashings' | 'syncCommittee';
-const KEYS: readonly SourceKey[] = ['machines', 'dailyReturns', 'slashings', 'syncCommittee'];
+const KEYS = ['machines', 'dailyReturns', 'slashings', 'syncCommittee'] as const;
 
 const setting = fc.record({
   intervalMs: fc.oneof(
@@ -41,14 +25,16 @@ const setting = fc.record({
   enabled: fc.boolean(),
 });
 
-const setup: fc.Arbitrary<Setup> = fc.record({
-  chains: fc.constantFrom<Setup['chains'][]>(['mainnet'], ['hoodi'], ['mainnet', 'hoodi']),
+const setup = fc.record({
+  chains: fc.constantFrom<('mainnet' | 'hoodi')[][]>(['mainnet'], ['hoodi'], ['mainnet', 'hoodi']),
   machines: setting,
   dailyReturns: setting,
   slashings: setting,
   syncCommittee: setting,
+  /** Requests of one sweep. */
   sweep: fc.integer({ min: 1, max: 400 }),
 });
+type Setup = typeof setup extends fc.Arbitrary<infer T> ? T : never;
 
 /** Requests a day: from nothing to more than the largest plan. */
 const budget = fc.oneof(
@@ -66,7 +52,7 @@ function sourcesIn(given: Setup): Source[] {
 
 type Paced = readonly [id: string, read: Read<unknown>, pace: ReadPace];
 
-/** The pace of each read that is on, with so many requests of one sweep. */
+/** The pace of each read that is on. `sweep`: requests of one sweep. */
 function paced(sources: readonly Source[], sweep: number, perDay: number): Paced[] {
   const asking = sources.map((source) =>
     known(source, { costs: Array(2).fill(source.name === 'machines' ? sweep : 1) }),
@@ -89,7 +75,7 @@ function demandOf(paces: readonly Paced[]): number {
 }
 
 describe('budget/planner: property', PATIENT, () => {
-  it('never plans more than is allowed, except for sources whose interval cannot be longer', () => {
+  it('never plans more than is allowed, except for reads at their longest interval', () => {
     fc.assert(
       fc.property(setup, budget, (given, allowed) => {
         const paces = pacesIn(given, allowed);
@@ -101,7 +87,7 @@ describe('budget/planner: property', PATIENT, () => {
     );
   });
 
-  it('is as configured wherever that fits, and never faster than configured', () => {
+  it('plans the configured intervals if they fit, and never shorter ones', () => {
     fc.assert(
       fc.property(setup, budget, fc.double({ min: 0, max: 3, noNaN: true }), (given, allowed, spare) => {
         const configured = pacesIn(given, Number.POSITIVE_INFINITY);
@@ -118,7 +104,7 @@ describe('budget/planner: property', PATIENT, () => {
   });
 });
 
-/** From 1,000 to 1,000,000, each 12 % larger than the one before, and those at which a third was once left idle. */
+/** From 1,000 to 1,000,000 in steps of 12 %, and those at which a third was once left idle. */
 const QUOTAS = [
   ...Array.from({ length: 61 }, (_, i) => Math.round(1_000 * 10 ** (i / 20))),
   ...[20_000, 25_000, 30_000, 35_481],
@@ -134,29 +120,32 @@ describe('budget/planner: share', () => {
       validators: { ...base.validators, watch: { mainnet: [{ first: 1, last: 1 }], hoodi: [] } },
     });
 
-    it('gives intervals that fall evenly as the month grows from 500 to 20,000', () => {
+    it('shortens intervals evenly as the month grows from 500 to 20,000', () => {
       const months = Array.from({ length: 187 }, (_, i) => paced(sources, 1, (500 * 1.02 ** i * 0.9) / 30));
       const odd = months.slice(1).flatMap((paces, i) => {
         const before = new Map(months[i]?.map(([id, , { intervalMs }]) => [id, intervalMs]));
         const falls = paces.map(
           ([id, , { intervalMs }]) => [id, intervalMs / (before.get(id) ?? intervalMs), i] as const,
         );
-        // Where the weight of the slashings begins to rise, their interval falls the fastest.
+        // The interval of slashings falls the fastest where their weight begins to rise.
         return falls.filter(([, to]) => to > 1 + EXACT || to < 0.85);
       });
       expect(odd).toEqual([]);
     });
 
     // Requests of one sweep of 1 or 3, 50 and 1,000 machines (docs/budget.md).
-    it.each([1, 7, 126])('is planned to at least 97 % if demand exceeds it, with sweeps of %i requests', (sweep) => {
-      const demand = demandOf(paced(sources, sweep, Number.POSITIVE_INFINITY));
-      const idle = QUOTAS.map((perMonth) => {
-        const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
-        return { perMonth, demand, allowed, planned: demandOf(paced(sources, sweep, allowed)) };
-      })
-        .filter(({ demand, allowed }) => demand > allowed)
-        .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
-      expect(idle).toEqual([]);
-    });
+    it.each([1, 7, 126])(
+      'is planned to at least 97 % if demand exceeds the quota, with sweeps of %i requests',
+      (sweep) => {
+        const demand = demandOf(paced(sources, sweep, Number.POSITIVE_INFINITY));
+        const idle = QUOTAS.map((perMonth) => {
+          const allowed = allowedPerDay(EMPTY_BUCKET, { utilization: 0.9, perSecond: 1_000, perMonth }, OCTOBER);
+          return { perMonth, demand, allowed, planned: demandOf(paced(sources, sweep, allowed)) };
+        })
+          .filter(({ demand, allowed }) => demand > allowed)
+          .filter(({ planned, allowed }) => planned < 0.97 * allowed || planned > 1.000_001 * allowed);
+        expect(idle).toEqual([]);
+      },
+    );
   });
 });

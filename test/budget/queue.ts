@@ -7,7 +7,7 @@ import type { Clock } from '../../src/toolkit/lib/clock.ts';
 import { NOW } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-export const LANE = 'machine_metrics https://v2';
+export const ROUTE = 'machine_metrics https://v2';
 
 interface Asked {
   readonly route?: string;
@@ -44,7 +44,7 @@ export class Queue {
   }
 
   /** When a request may leave if no others wait, Unix ms. */
-  opensAt(route = LANE): number {
+  opensAt(route = ROUTE): number {
     return opensAt(this.rateLimiter.settleLedger(), route, this.#options, this.clock.now());
   }
 
@@ -54,7 +54,7 @@ export class Queue {
   }
 
   /** Asks for a permit. No time passes. */
-  async ask(name: string, { route = LANE, priority = 'fleet', signal = new AbortController().signal }: Asked = {}) {
+  async ask(name: string, { route = ROUTE, priority = 'fleet', signal = new AbortController().signal }: Asked = {}) {
     this.rateLimiter.acquire({ route, priority }, signal).then(
       (permit) => {
         this.#permits.set(name, permit);
@@ -68,7 +68,7 @@ export class Queue {
     await this.clock.advance(0);
   }
 
-  /** A request that leaves at once and is answered. No time passes. */
+  /** Sends a request and answers it. No time passes. */
   async exchange(name: string, status: number, headers: Record<string, string> = {}, asked: Asked = {}): Promise<void> {
     await this.ask(name, asked);
     await this.answer(name, status, headers);

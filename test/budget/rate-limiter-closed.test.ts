@@ -6,7 +6,7 @@ import { bucket, Queue } from './queue.ts';
 
 const ZEROS = { 'x-ratelimit-limit-second': '0', 'x-ratelimit-limit-month': '0', 'retry-after': '30' };
 
-/** A queue whose route has shown to be in `default` at 5/s. */
+/** A queue whose route is known to be in `default` at 5/s. */
 async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<Queue> {
   const queue = new Queue(options);
   await queue.exchange('known', 200, bucket('default', 5));
@@ -14,8 +14,8 @@ async function known(options?: ConstructorParameters<typeof Queue>[0]): Promise<
   return queue;
 }
 
-describe('budget/rateLimiter: 429', () => {
-  it('closes the bucket for those who wait and those who come, for at least the reset', async () => {
+describe('budget/rate-limiter: 429', () => {
+  it('closes the bucket for waiting and new requests, for at least the reset', async () => {
     const queue = await known();
     await queue.ask('a');
     for (const name of ['b', 'c', 'd', 'e', 'f']) await queue.ask(name);
@@ -30,7 +30,7 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   });
 
-  it('turns away whoever would wait over a minute, and says until when', async () => {
+  it('refuses requests that would wait over a minute, and says until when', async () => {
     const queue = await known();
     await queue.exchange('a', 429, { 'retry-after': '3600' });
     await queue.ask('b');
@@ -40,7 +40,7 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log).toEqual(['a', 'b: closed until 3600000', 'c']);
   });
 
-  it('refuses no request before the wait is persisted', async () => {
+  it('refuses no request before the wait is saved', async () => {
     const kept = Promise.withResolvers<void>();
     const waits: number[] = [];
     const queue: Queue = await known({
@@ -62,24 +62,21 @@ describe('budget/rateLimiter: 429', () => {
     expect(queue.log.filter((line) => line.includes('closed'))).toHaveLength(3);
   });
 
-  it.each([-HOUR, -20_000])(
-    'waits the reset out, no less and no more, where the wall clock is set by %i ms',
-    async (stepMs) => {
-      const queue = await known();
-      await queue.exchange('a', 429, { 'ratelimit-reset': '10' });
-      await queue.ask('b');
-      queue.clock.step(stepMs);
-      await queue.ask('c', { priority: 'catch_up' });
-      await queue.clock.advance(9_999);
-      expect(queue.log).toEqual(['a']);
-      await queue.clock.advance(1);
-      expect(queue.log).toEqual(['a', 'b', 'c']);
-    },
-  );
+  it.each([-HOUR, -20_000])('waits exactly until the reset if the wall clock is set by %i ms', async (stepMs) => {
+    const queue = await known();
+    await queue.exchange('a', 429, { 'ratelimit-reset': '10' });
+    await queue.ask('b');
+    queue.clock.step(stepMs);
+    await queue.ask('c', { priority: 'catch_up' });
+    await queue.clock.advance(9_999);
+    expect(queue.log).toEqual(['a']);
+    await queue.clock.advance(1);
+    expect(queue.log).toEqual(['a', 'b', 'c']);
+  });
 });
 
-describe('budget/rateLimiter: the key', () => {
-  it('revoked: turns everybody away at once and for good', async () => {
+describe('budget/rate-limiter: the key', () => {
+  it('refuses all requests at once and for good when it is revoked', async () => {
     const queue = await known();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await queue.ask(name);
     await queue.clock.advance(100);
@@ -93,8 +90,8 @@ describe('budget/rateLimiter: the key', () => {
   });
 });
 
-describe('budget/rateLimiter: abort', () => {
-  it('turns a request away with the reason of its signal, before and while it waits', async () => {
+describe('budget/rate-limiter: abort', () => {
+  it('rejects a request with the reason of its signal, before and during its wait', async () => {
     const queue = new Queue();
     await queue.ask('a');
     const stop = new AbortController();
@@ -104,7 +101,7 @@ describe('budget/rateLimiter: abort', () => {
     expect(queue.log).toEqual(['a', 'b: stopping', 'c: stopping']);
   });
 
-  it('leaves no trace of a waiting request: no permit, no time, no listener, no timer', async () => {
+  it('leaves no permit, no time, no listener and no timer of a waiting request', async () => {
     let timers = 0;
     const counting = (clock: Clock): Clock => ({
       now: () => clock.now(),

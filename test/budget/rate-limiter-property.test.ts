@@ -9,8 +9,8 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { bucket } from './queue.ts';
 
-/** Which bucket each route draws from; the rateLimiter has to find out. */
-const LANES = { a: 'default', b: 'default', c: 'other' } as const;
+/** The bucket of each route, which the rate limiter has to find out. */
+const BUCKET_OF = { a: 'default', b: 'default', c: 'other' } as const;
 
 const step = fc.record({
   route: fc.constantFrom('a', 'b', 'c'),
@@ -18,9 +18,9 @@ const step = fc.record({
   /** Milliseconds after the previous request. */
   gap: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 600, noNaN: true })),
   latency: fc.double({ min: 0, max: 1_500, noNaN: true }),
-  /** Where between departure and answer it is counted. */
+  /** When the service counts it, from 0 (departure) to 1 (answer). */
   counted: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
-  /** Requests per second that its answer grants; 0: an answer without headers; -1: no answer. */
+  /** Requests per second that its answer grants. 0: an answer without headers. -1: no answer. */
   grants: fc.integer({ min: -1, max: 6 }),
 });
 
@@ -43,13 +43,13 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
     const send = async (): Promise<void> => {
       const permit = await rateLimiter.acquire({ route, priority }, noSignal());
       departures += 1;
-      const limit = perSecondOf(rateLimiter.settleLedger().buckets[LANES[route]], { utilization });
-      const departure = { bucket: LANES[route], order: departures, limit };
+      const limit = perSecondOf(rateLimiter.settleLedger().buckets[BUCKET_OF[route]], { utilization });
+      const departure = { bucket: BUCKET_OF[route], order: departures, limit };
       await clock.sleep(latency * share);
       counted.push({ ...departure, at: clock.monotonic() });
       await clock.sleep(latency * (1 - share));
       if (grants < 0) permit.release(undefined);
-      else permit.release({ status: 200, headers: grants === 0 ? {} : bucket(LANES[route], grants) });
+      else permit.release({ status: 200, headers: grants === 0 ? {} : bucket(BUCKET_OF[route], grants) });
     };
     void send();
   }
@@ -57,8 +57,8 @@ async function run(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? 
   return counted;
 }
 
-describe('budget/rateLimiter: property', PATIENT, () => {
-  it('exceeds no second of any bucket, wherever it starts, and loses no request', async () => {
+describe('budget/rate-limiter: property', PATIENT, () => {
+  it('exceeds the limit of no bucket in any second, and loses no request', async () => {
     const utilizations = fc.constantFrom(0.3, 0.5, 0.9, 1);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), utilizations, async (steps, utilization) => {
@@ -68,7 +68,7 @@ describe('budget/rateLimiter: property', PATIENT, () => {
           const isInSecond = (one: Counted): boolean =>
             one.bucket === first.bucket && one.at >= first.at && one.at < first.at + 1_000;
           const second = counted.filter(isInSecond).toSorted((x, y) => x.order - y.order);
-          // Whoever leaves sees all others of its second, in flight or cooling: the last one decides.
+          // The last request of a second sees all others of that second, in flight or cooling.
           expect(second.length).toBeLessThanOrEqual(second.at(-1)?.limit ?? 0);
         }
       }),

@@ -6,9 +6,9 @@ import { charge, createAccount } from '../../src/sandbox/account.ts';
 import { unit } from '../../src/toolkit/lib/random.ts';
 import { NOW, noSignal, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
-import { bucket, LANE, Queue } from './queue.ts';
+import { bucket, Queue, ROUTE } from './queue.ts';
 
-/** Lets everything that waits leave, one by one, each answered at once. */
+/** Lets all waiting requests leave one by one, and answers each at once. */
 async function drain(queue: Queue, names: number): Promise<void> {
   for (let left = queue.log.length; left < names; left = queue.log.length) {
     await queue.answer(queue.log.at(-1) ?? '', 200);
@@ -33,7 +33,7 @@ describe('budget/rate-limiter', () => {
   it.each([
     { waitedMs: 59_999, order: ['first', 'slashing_details', 'older catch_up', 'newer catch_up'] },
     { waitedMs: 60_000, order: ['first', 'older catch_up', 'newer catch_up', 'slashing_details'] },
-  ])('after $waitedMs ms of waiting leaves in the order $order', async ({ waitedMs, order }) => {
+  ])('sends $order after $waitedMs ms of waiting', async ({ waitedMs, order }) => {
     const queue = new Queue();
     await queue.ask('first');
     for (const age of ['older', 'newer']) await queue.ask(`${age} catch_up`, { priority: 'catch_up' });
@@ -45,7 +45,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(order);
   });
 
-  it('reschedules waiting requests as soon as an answer reports a higher limit', async () => {
+  it('sends waiting requests sooner when an answer reports a higher limit', async () => {
     const queue = new Queue();
     for (const name of ['a', 'b', 'c', 'd']) await queue.ask(name);
     await queue.clock.advance(200);
@@ -56,7 +56,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.log).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('counts how long requests waited', async () => {
+  it('reports how long each request waited', async () => {
     const queue = new Queue();
     await queue.ask('a');
     await queue.clock.advance(400);
@@ -68,7 +68,7 @@ describe('budget/rate-limiter', () => {
     expect(queue.waits).toEqual([0, 1.605]);
   });
 
-  it('applies the remaining requests of an answer as of the time when its request was counted', async () => {
+  it('applies the remaining requests of an answer as of the moment when the service counted its request', async () => {
     const queue = new Queue();
     const said = (left: number) => ({
       ...bucket('default', 5),
@@ -79,22 +79,22 @@ describe('budget/rate-limiter', () => {
     await queue.exchange('first', 200, said(993));
     for (const name of ['a', 'b', 'c']) await queue.ask(name);
     expect(left()).toBe(990);
-    // Answers overtake each other; what may have been counted after a request is taken off what its answer says.
+    // Answers overtake each other. Requests that may have been counted later are subtracted.
     await queue.answer('c', 200, said(990));
     expect(left()).toBe(988);
     await queue.answer('a', 200, said(992));
     expect(left()).toBe(990);
     await queue.answer('b', 200, said(991));
     expect(left()).toBe(989);
-    // Nothing was under way with this one.
+    // No other request was in flight.
     await queue.clock.advance(3_000);
     await queue.exchange('d', 200, said(989));
     expect(left()).toBe(989);
   });
 });
 
-describe('budget/rateLimiter: routes', () => {
-  it('counts the request of an unassigned route in every bucket it may be in', async () => {
+describe('budget/rate-limiter: routes', () => {
+  it('counts the request of an unassigned route in every bucket', async () => {
     const queue = new Queue();
     await queue.exchange('v1', 200, bucket('default', 1), { route: 'v1' });
     await queue.clock.advance(1_005);
@@ -103,7 +103,7 @@ describe('budget/rateLimiter: routes', () => {
     expect(queue.log).toEqual(['v1', 'v2']);
   });
 
-  it('lets no request overtake another one on the buckets that it waits for', async () => {
+  it('lets no request overtake another one that waits for the same bucket', async () => {
     const queue = new Queue();
     await queue.exchange('v1', 200, bucket('default', 1), { route: 'v1' });
     await queue.clock.advance(500);
@@ -118,13 +118,13 @@ describe('budget/rateLimiter: routes', () => {
   });
 });
 
-describe('budget/rateLimiter: rate', () => {
+describe('budget/rate-limiter: rate', () => {
   it.each([
     { perSecond: 1, seconds: 900 },
     { perSecond: 2, seconds: 450 },
     { perSecond: 5, seconds: 200 },
     { perSecond: 50, seconds: 30 },
-  ])('spends 90 % to all of 0.9 x $perSecond/s under a backlog, and is not refused', async ({ perSecond, seconds }) => {
+  ])('spends at least 90 % of 0.9 x $perSecond/s under a backlog, and gets no 429', async ({ perSecond, seconds }) => {
     const clock = new VirtualClock(NOW);
     const account = createAccount({ key: 'key', plan: { perSecond } });
     const rateLimiter = new RateLimiter({ utilization: 0.9 }, { clock, ledger: emptyLedger() });
@@ -134,7 +134,7 @@ describe('budget/rateLimiter: rate', () => {
     const way = (i: number): Promise<void> => clock.sleep(10 + 140 * unit(perSecond, refusals.length, i));
     async function work(i: number): Promise<never> {
       for (;;) {
-        const permit = await rateLimiter.acquire({ route: LANE, priority: 'fleet' }, noSignal());
+        const permit = await rateLimiter.acquire({ route: ROUTE, priority: 'fleet' }, noSignal());
         await way(i);
         const { refusedBy, headers } = charge(account, request, clock.now());
         refusals.push(refusedBy);
@@ -151,8 +151,8 @@ describe('budget/rateLimiter: rate', () => {
   });
 });
 
-describe('budget/rateLimiter: other terms', () => {
-  it('hold for what waits already', async () => {
+describe('budget/rate-limiter: changed options', () => {
+  it('apply to requests that already wait', async () => {
     const queue = new Queue({ perSecond: 0.1 });
     await queue.exchange('a', 200);
     await queue.ask('b');
@@ -163,7 +163,7 @@ describe('budget/rateLimiter: other terms', () => {
     expect(queue.log).toEqual(['a', 'b']);
   });
 
-  it('with another key wait for a second after the requests with the previous key, whatever their bucket', async () => {
+  it('with another key wait for a second after the last request with the previous key', async () => {
     const queue = new Queue();
     await queue.exchange('a', 200, bucket('default', 1));
     await queue.clock.advance(1_005);
@@ -172,7 +172,7 @@ describe('budget/rateLimiter: other terms', () => {
       { utilization: 1 },
       withKey(queue.rateLimiter.settleLedger(), 'another', queue.clock.now()),
     );
-    await queue.ask('c', { route: LANE });
+    await queue.ask('c', { route: ROUTE });
     await queue.clock.advance(1_004);
     expect(queue.log).toEqual(['a', 'b']);
     await queue.clock.advance(1);

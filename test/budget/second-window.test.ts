@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SecondWindow } from '../../src/budget/second-window.ts';
 
-it('spaces requests evenly at the share where permits are to spare', () => {
+it('spaces requests evenly at the share if there are more permits than needed', () => {
   const window = Object.assign(new SecondWindow(), { limit: 4, utilization: 0.5 });
   const departures: number[] = [];
   for (let now = 0; now <= 2_000; now += 1) {

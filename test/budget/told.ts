@@ -6,7 +6,7 @@ import { NOW } from '../support/time/timing.ts';
 
 const ALL = { utilization: 1 };
 
-/** An answer, and when it comes. */
+/** An answer, and the time at which it arrives. */
 export interface Told {
   readonly status?: number;
   readonly revoked?: boolean;
@@ -15,7 +15,7 @@ export interface Told {
   readonly headers?: Headers;
 }
 
-/** The ledger after an answer on a route, as the service would give it. */
+/** The ledger after an answer on a route. */
 export function told(ledger: Ledger, route: string, answer: Told = {}): Ledger {
   const { status = 200, revoked = false, at = NOW, isProbe = false, headers = {} } = answer;
   const observation = readHeaders(headers, at);
@@ -28,7 +28,7 @@ export function opensAt(ledger: Ledger, route: string): number {
 
 export const OCTOBER = Date.UTC(2026, 9, 1);
 export const NOVEMBER = Date.UTC(2026, 10, 1);
-/** When a month that was used up opens again. */
+/** The time at which a month that was used up opens again. */
 export const RENEWAL = NOVEMBER + HELD_FOR_MS;
 export const BUDGET_OPTIONS: BudgetOptions = { utilization: 0.9 };
 
@@ -40,7 +40,7 @@ interface Exchange {
   readonly status?: number;
 }
 
-/** The bucket at a time that has held. */
+/** The bucket at a time that has held for two minutes. */
 export function held(bucket: Bucket, now: number): Bucket {
   return settled(bucket, { now, held: now });
 }

@@ -5,7 +5,7 @@ import { indicesOf, watches, watchOf } from '../../src/facts/watch.ts';
 
 const range = (first: number, last = first) => ({ first, last });
 
-it('has the groups in their order and then the rest, and leaves out a group without validators', () => {
+it('lists the groups in their order, then the rest, without groups that have no validators', () => {
   const groups = [
     { name: 'office', watch: watchOf([range(5), range(20, 25)]) },
     { name: 'machines only', watch: [] },
@@ -18,7 +18,7 @@ it('has the groups in their order and then the rest, and leaves out a group with
   ]);
 });
 
-it('has every watched validator and every one of a group exactly once, with the label of its first group', () => {
+it('lists every watched or grouped validator once, in its first group', () => {
   const set = fc.uniqueArray(fc.nat(40), { maxLength: 20 });
   fc.assert(
     fc.property(set, set, set, (all, mine, yours) => {

@@ -33,18 +33,18 @@ describe('facts/watch-file', () => {
   it.each([
     ['lines', `# mine\n\n12345 # the first\r\n20000-20099\n${KEY}\n${BARE}`],
     ['a byte order mark', `\uFEFF12345\n20000-20099\n${BARE}\n${KEY}\n`],
-  ])('takes %s with indices, ranges and keys of any case, with or without 0x', async (_, text) => {
+  ])('accepts %s with indices, ranges, and keys of any case, with or without 0x', async (_, text) => {
     const items = [{ first: 12_345, last: 12_345 }, { first: 20_000, last: 20_099 }, { key: KEY }, { key: KEY }];
     expect(await read(text)).toEqual({ items, lines: [] });
   });
 
-  it('takes what the deposit tool writes, and other tools with 0x', async () => {
+  it('accepts the JSON of the deposit tool, with or without 0x', async () => {
     expect(await read(deposits(BARE, KEY))).toEqual({ items: [{ key: KEY }, { key: KEY }], lines: [] });
   });
 
   it.each<[string, string, string[], number?]>([
-    ['an empty one', '# later\n', [' no validator, expected one index, range or public key a line']],
-    ['one without deposits', '[]', [' no validator, expected one index, range or public key a line']],
+    ['an empty file', '# later\n', [' no validator, expected one index, range or public key a line']],
+    ['a file without deposits', '[]', [' no validator, expected one index, range or public key a line']],
     [
       'wrong lines',
       `5\nfive\n9-3\n${KEY}0\n`,
@@ -55,7 +55,7 @@ describe('facts/watch-file', () => {
       ],
     ],
     [
-      'the first of many wrong lines',
+      'the first ten of many wrong lines',
       'x\n'.repeat(99),
       Array.from({ length: 10 }, (_, i) => `:${i + 1} ${EXPECTED}, got "x"`),
     ],
@@ -66,7 +66,7 @@ describe('facts/watch-file', () => {
     ],
     ['a keystore', '{"pubkey": "ab"}', [` ${DEPOSITS}`]],
     ['JSON that is cut', deposits(BARE).slice(0, -3), [` not valid JSON, ${DEPOSITS}`]],
-    ['an index of no chain', `5\n${KEY}`, [':1 expected a public key, because several chains are configured'], 2],
+    ['an index without a chain', `5\n${KEY}`, [':1 expected a public key, because several chains are configured'], 2],
   ])('names the line and what is expected: %s', async (_, text, lines, chains) => {
     expect((await read(text, chains)).lines).toEqual(lines);
   });
@@ -76,7 +76,7 @@ describe('validators.watch_files', () => {
   const folder = temporaryFolder();
   const load = (text: string) => loadConfig({ file: configFile(text, folder), env: { BEACONCHAIN_API_KEY: 'key' } });
 
-  it('are relative to the config file, and watched as those of watch', async () => {
+  it('are relative to the config file, and add to watch', async () => {
     writeFileSync(join(folder, 'mine.txt'), `7\n${KEY}\n`);
     writeFileSync(join(folder, 'deposit_data-1.json'), deposits(BARE));
     const { config } = await load('validators: {watch: [5], watch_files: [mine.txt, deposit_data-1.json]}');
@@ -92,7 +92,7 @@ describe('validators.watch_files', () => {
     });
   });
 
-  it('need no chain if they have only keys, as a list of keys', async () => {
+  it('need no chain if they contain only keys', async () => {
     const text = `chains: {mainnet: {}, hoodi: {}}\nvalidators: {watch: [${KEY}], watch_files: [deposits.json]}`;
     writeFileSync(join(folder, 'deposits.json'), deposits(BARE));
     const { config } = await load(text);

@@ -39,7 +39,7 @@ function goldenConfig(): Config {
   };
 }
 
-/** Of hoodi there is one source whose values stand beside those of mainnet, and one that was not tried yet. */
+/** Hoodi keeps one source with values beside those of mainnet, and one that was not tried yet. */
 const LEFT_OUT = ['daily_returns-hoodi', 'slashings-hoodi', 'validators-hoodi'];
 const UNTRIED = 'network-hoodi';
 

@@ -9,7 +9,7 @@ import { slotAt } from '../support/answers/slot-rows.ts';
 import { type Fault, learn } from '../support/runs/learn.ts';
 import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
-/** A name with all that a label value must survive. */
+/** A name with every character that a label value must escape or keep. */
 export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
 /** The watched validator. */
 const OWN = 12_345;
@@ -19,7 +19,7 @@ const TIMES = [NOW - 75 * MINUTE, NOW - 12 * MINUTE, NOW - 5 * MINUTE, NOW - 30_
 const fault: Fault = (request, now) =>
   request.endpoint === 'network_performance' && now > NOW - HOUR ? failed(request, 'timeout') : undefined;
 
-/** A machine with every field, one that became silent, and a chain on which everything happens that is counted. */
+/** A machine with every field, one that became silent, and a chain with every event that is counted. */
 function goldenWorld(): Sandbox {
   const watched = { validators: { mainnet: [OWN], hoodi: [] }, slots: 100 };
   const sandbox = new Sandbox({ seed: 'golden', machines: 0, slotsPerSlashing: Number.POSITIVE_INFINITY, watched });

@@ -11,11 +11,11 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 import { cases, PATIENT } from '../support/vitest/fuzz.ts';
 import { LIMIT_HEADERS, mutated, mutations, oddHeaders } from './odd.ts';
 
-const LANES = ['a', 'b'] as const;
+const ROUTES = ['a', 'b'] as const;
 const BUDGET_OPTIONS = [{ utilization: 0.9 }, { utilization: 1, perSecond: 1, perMonth: 1_000 }] as const;
 
 const answer = fc.record({
-  route: fc.constantFrom(...LANES),
+  route: fc.constantFrom(...ROUTES),
   status: fc.constantFrom(200, 200, 200, 200, 401, 403, 429, 429, 500),
   headers: oddHeaders,
   isLost: fc.constantFrom(false, false, false, true),
@@ -25,7 +25,7 @@ const answer = fc.record({
 });
 
 describe('fuzz ledger', PATIENT, () => {
-  it('always knows when the next request may leave, and is read back as it was saved', async () => {
+  it('always names a time for the next request, and is read back as it was saved', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...BUDGET_OPTIONS),
@@ -41,7 +41,7 @@ describe('fuzz ledger', PATIENT, () => {
             await clock.advance(70_000);
             await sending;
             expectSane(rateLimiter, budgetOptions, clock.now());
-            // What is written between any two requests is what the next process starts with.
+            // The next process starts with what is written between two requests.
             const saved = JSON.parse(JSON.stringify(rateLimiter.settleLedger()));
             const ledger = Ledger.parse(saved);
             expect(JSON.parse(JSON.stringify(ledger))).toEqual(saved);
@@ -56,7 +56,7 @@ describe('fuzz ledger', PATIENT, () => {
     );
   });
 
-  it('that is saved, and read although it was changed, says when the next request may leave', () => {
+  it('names a time for the next request from any state that is read, even a changed one', () => {
     const window = { limit: 1_000, remaining: 500, own: 100, since: NOW - HOUR };
     const bucket = {
       limits: { second: 2, month: 1_000 },
@@ -87,7 +87,7 @@ describe('fuzz ledger', PATIENT, () => {
 });
 
 const LONG = ['hour', 'month'] as const;
-/** An account has the windows that are not undefined. */
+/** An undefined window is one that the account lacks. */
 const plan = fc.record({
   second: fc.constantFrom(1, 2, 5),
   hour: fc.constantFrom(undefined, 7, 40),
@@ -107,7 +107,7 @@ const exchange = fc.record({
 type Exchange = typeof exchange extends fc.Arbitrary<infer T> ? T : never;
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 
-/** An answer as the service makes it: windows that the plan lacks repeat others (api-facts 6.1). */
+/** An answer of the service. Windows that the plan lacks repeat others (api-facts 6.1). */
 function answerOf({ status, isBusy, isFallback, dropped, repeated }: Exchange, plan: Plan, used: number) {
   const { second, month = second, hour = month } = plan;
   const limits = { second, minute: hour, hour, day: month, month };
@@ -134,7 +134,7 @@ function answerOf({ status, isBusy, isFallback, dropped, repeated }: Exchange, p
 }
 
 describe('random headers', PATIENT, () => {
-  it('give no quota that the account lacks; one that it has is neither forgotten nor exceeded', () => {
+  it('never invent a quota, and never make the ledger forget or exceed a real one', () => {
     const options = { utilization: 1 };
     const start = Date.UTC(2026, 9, 5);
     const property = fc.property(plan, fc.array(exchange, { maxLength: 40, size: 'max' }), (first, exchanges) => {
@@ -171,7 +171,7 @@ describe('random headers', PATIENT, () => {
 function expectSane(rateLimiter: RateLimiter, options: BudgetOptions, now: number): void {
   const ledger = rateLimiter.settleLedger();
   const isRevoked = ledger.key.standing === 'revoked';
-  for (const route of LANES) {
+  for (const route of ROUTES) {
     const at = opensAt(ledger, route, options, now);
     expect(at >= 0 && (Number.isFinite(at) || isRevoked), `opens at ${at}`).toBe(true);
     const bucket = bucketOf(ledger, route);

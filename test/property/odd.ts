@@ -51,12 +51,12 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('copy' as const), where, from: where }) },
 );
 
-/** Turns the body of a good answer into the text of a bad one. */
+/** Turns the body of a good answer into a bad text. */
 export type Spoil = (body: unknown) => string;
 
 const NO_JSON = ['', ' ', '\ufeff{}', 'null', '{}', '[]', '0', '"x"', '{"data":null}', '<html>502</html>', '{"data":['];
 
-/** A body with a few random changes, a truncated one, or something that is no body. */
+/** A body with a few random changes, a truncated body, or no body at all. */
 export const spoil: fc.Arbitrary<Spoil> = fc.oneof(
   {
     weight: 8,
@@ -74,7 +74,7 @@ function cutOff(percent: number): Spoil {
   };
 }
 
-/** Adds the text that fast-check prints in a failing case. */
+/** Adds the text that fast-check prints if a case fails. */
 export function named(what: unknown, run: Spoil): Spoil {
   return Object.assign(run, { [fc.toStringMethod]: () => fc.stringify(what) });
 }
@@ -157,7 +157,7 @@ export const oddHeaders: fc.Arbitrary<Record<string, string>> = fc.dictionary(fc
   noNullPrototype: true,
 });
 
-/** What happens to one request. undefined: it gets the good answer. */
+/** What happens to one request. Undefined: it gets the good answer. */
 export type Fault =
   | { readonly status: number; readonly headers: Record<string, string>; readonly spoil: Spoil }
   | undefined;
@@ -184,7 +184,7 @@ export function spoilt(good: Written, fault: Fault): Written {
   return fault ? { ...fault, body: fault.spoil(JSON.parse(good.body)) } : good;
 }
 
-/** The real client over these answers. 'away': no connection. Every wait is over at once. */
+/** The real client with these answers. 'away': no connection. Every wait ends at once. */
 export function apiOf(
   answerTo: (request: WireRequest) => Written | 'away',
   now = NOW,

@@ -15,7 +15,7 @@ const VERSION = 3;
 const value = fc.anything({ values: [fc.string(), fc.double(), fc.constantFrom(null, undefined, true)], maxDepth: 4 });
 
 describe('fuzz state', PATIENT, () => {
-  it('a document in pieces has the bytes of the whole one, in several pieces if it is large', () => {
+  it('the pieces of a document are its JSON, and a large document has several', () => {
     fc.assert(
       fc.property(value, fc.nat(200), (one, times) => {
         for (const document of [one, { one, list: Array.from({ length: times }, () => one) }]) {
@@ -28,7 +28,7 @@ describe('fuzz state', PATIENT, () => {
     expect([...wrap(VERSION, large)].length).toBeGreaterThan(4);
   });
 
-  it('a file is read, or moved aside, whatever is in it; only one of another version is refused, and stays', async () => {
+  it('any file is read or moved aside, except one of another version, which is refused and stays', async () => {
     const dir = temporaryFolder();
     const file = join(dir, 'document.json');
     const documents = await openFileStore(dir, systemClock, logLines().log, { version: VERSION });

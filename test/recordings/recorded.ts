@@ -8,7 +8,7 @@ import type { statusRow } from '../../src/sandbox/validators.ts';
 import type { Payload, Payment, Validator } from '../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../src/sandbox/world.ts';
 
-/** The rows of the status of validators, and what the proposer of a block was paid, in the form of the sandbox. */
+/** A row of the status of validators, and the payment for a block, in the form of the sandbox. */
 export type Row = ReturnType<typeof statusRow>;
 type Paid = ReturnType<typeof paidTo>;
 
@@ -25,7 +25,7 @@ interface Recorded<D> {
   };
 }
 
-/** What all of them have. */
+/** The headers that all recorded answers share. */
 const HEADERS = {
   'content-type': 'application/json',
   'ratelimit-bucket': 'default',
@@ -68,7 +68,7 @@ export function timeOf({ date }: Exchange): number {
   return Date.parse(date);
 }
 
-/** What a world says to the recorded request that is as the recorded service was: the same account, validators and blocks. */
+/** The answer of a sandbox with the recorded account, validators and blocks to the recorded request. */
 export function saidByWorld(exchange: Exchange) {
   const { path, asked, left } = exchange;
   const now = timeOf(exchange);
@@ -83,7 +83,7 @@ export function saidByWorld(exchange: Exchange) {
   return answer(sandbox, { method: 'POST', path, headers, body: JSON.stringify(asked) }, now);
 }
 
-/** Without what follows from its life and the time. A slashed validator leaves five epochs later, or when its turn comes. */
+/** A slashed validator leaves five epochs later, or when its turn comes. */
 function validatorOf({ validator, slashed, withdrawal_credentials, life_cycle_epochs, balances }: Row): Validator {
   const { activation_eligibility: eligibility, ...life } = life_cycle_epochs;
   return {

@@ -26,7 +26,7 @@ import { type Exchange, fileOf, OF_BLOCKS, OF_STATUS, type Row, saidByWorld, tim
 
 const EXCHANGES: readonly Exchange[] = [...OF_STATUS, ...OF_BLOCKS];
 
-/** The real client, to which a service repeats the answer. */
+/** The real client, with a service that repeats the recorded answer. */
 function replayed(exchange: Exchange) {
   const sent: string[] = [];
   const transport: Transport = async ({ body = '' }) => {
@@ -47,54 +47,61 @@ describe('recorded exchanges of production', () => {
     expect([OF_STATUS, OF_BLOCKS].map(({ length }) => length)).toEqual([4, 3]);
   });
 
-  it.each(EXCHANGES)('$what: the sandbox says the same, to the last character, with the same headers', (exchange) => {
-    const { status, body, headers } = saidByWorld(exchange);
-    expect([status, body]).toEqual([200, JSON.stringify(exchange.answer)]);
-    const { date: _, 'x-beaconchain-version': __, ...recorded } = exchange.headers;
-    expect(headers).toEqual(recorded);
-  });
+  it.each(EXCHANGES)(
+    '$what: the sandbox gives the same body to the last character, and the same headers',
+    (exchange) => {
+      const { status, body, headers } = saidByWorld(exchange);
+      expect([status, body]).toEqual([200, JSON.stringify(exchange.answer)]);
+      const { date: _, 'x-beaconchain-version': __, ...recorded } = exchange.headers;
+      expect(headers).toEqual(recorded);
+    },
+  );
 
-  it.each(OF_STATUS)('$what: the status source asks the same, shows each value and drops none', async (exchange) => {
-    const { data: rows, range } = exchange.answer;
-    const { api, log, sent } = replayed(exchange);
-    const watch = watchOf(rows.map(({ validator: { index } }) => ({ first: Number(index), last: Number(index) })));
-    const keys = (exchange.asked.validator?.validator_identifiers ?? []).filter((one) => typeof one === 'string');
-    const groups = keys.length > 0 ? watchedGroups([], [], keys) : watchedGroups(watch, []);
-    // Without rewards, and with duties that are not due: they are not recorded. With the slashed ones.
-    const source = validatorsSource(validatorsOptions({ watch, groups, rewards: false }));
-    const now = timeOf(exchange);
-    const duties = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
-    const before = { ...emptyEntry(source), reads: { duties } };
-    const { value, failure, ran } = await round(source, api, before, { now });
-    expect([ran, failure]).toEqual([['status'], undefined]);
-    expect(log.filter((line) => line.startsWith('invalid'))).toEqual([]);
-    // The page size is not recorded here.
-    expect(JSON.parse(sent[0] ?? '')).toEqual({ ...exchange.asked, page_size: 10 });
-    expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
-      rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
-    );
-    // Then each key has an index.
-    const shownBy = validatorsSource(validatorsOptions({ watch, rewards: false }));
-    const families = shownBy.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
-    const shown = (name: string): number | undefined => sampleValue(families, `beaconchain_watched_validators${name}`);
-    expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
-    // Of the two that are recorded, the row of 20075 tells when. The exit queue decided for the other one.
-    const times = samplesOf(families, 'beaconchain_watched_validator_slashed_timestamp_seconds');
-    const isTold = rows.some(({ slashed, validator }) => slashed && validator.index === 20_075);
-    expect(times.map(({ value: at }) => at)).toEqual(isTold ? [epochTime('mainnet', 208)] : []);
-    expect(shown('_online')).toBe(rows.filter(({ online }) => online).length);
-    expect(shown('_offline')).toBe(0);
-    expect(shown('_balance_ether')).toBe(sumOf(rows, 'current'));
-    expect(shown('_effective_balance_ether')).toBe(sumOf(rows, 'effective'));
-    expect(shown('_epoch')).toBe(range.epoch.end);
-    const byStatus = samplesOf(families, 'beaconchain_watched_validators_by_status');
-    const counts = Object.groupBy(rows, ({ status }) => status);
-    for (const { labels = {}, value: count } of byStatus) {
-      expect([labels['status'], count]).toEqual([labels['status'], counts[labels['status'] ?? '']?.length ?? 0]);
-    }
-  });
+  it.each(OF_STATUS)(
+    '$what: the status source sends the same request, shows each value and drops none',
+    async (exchange) => {
+      const { data: rows, range } = exchange.answer;
+      const { api, log, sent } = replayed(exchange);
+      const watch = watchOf(rows.map(({ validator: { index } }) => ({ first: Number(index), last: Number(index) })));
+      const keys = (exchange.asked.validator?.validator_identifiers ?? []).filter((one) => typeof one === 'string');
+      const groups = keys.length > 0 ? watchedGroups([], [], keys) : watchedGroups(watch, []);
+      // Rewards and duties are not recorded, so they are off or not due.
+      const source = validatorsSource(validatorsOptions({ watch, groups, rewards: false }));
+      const now = timeOf(exchange);
+      const duties = { failuresInARow: 0, durationMs: 0, lastAttemptAt: now };
+      const before = { ...emptyEntry(source), reads: { duties } };
+      const { value, failure, ran } = await round(source, api, before, { now });
+      expect([ran, failure]).toEqual([['status'], undefined]);
+      expect(log.filter((line) => line.startsWith('invalid'))).toEqual([]);
+      // The page size is not recorded here.
+      expect(JSON.parse(sent[0] ?? '')).toEqual({ ...exchange.asked, page_size: 10 });
+      expect(value.validators.map(({ index, status, online, epoch }) => ({ index, status, online, epoch }))).toEqual(
+        rows.map(({ validator: { index }, status, online }) => ({ index, status, online, epoch: range.epoch.end })),
+      );
+      // Then each key has an index.
+      const shownBy = validatorsSource(validatorsOptions({ watch, rewards: false }));
+      const families = shownBy.metrics(value, timing({ now, intervalMs: 384_000 }), NO_INPUTS);
+      const shown = (name: string): number | undefined =>
+        sampleValue(families, `beaconchain_watched_validators${name}`);
+      expect(shown('_slashed')).toBe(rows.filter(({ slashed }) => slashed).length);
+      // Only the row of 20075 shows when it was slashed. For the other one the exit queue decided.
+      const times = samplesOf(families, 'beaconchain_watched_validator_slashed_timestamp_seconds');
+      const isTold = rows.some(({ slashed, validator }) => slashed && validator.index === 20_075);
+      expect(times.map(({ value: at }) => at)).toEqual(isTold ? [epochTime('mainnet', 208)] : []);
+      expect(shown('_online')).toBe(rows.filter(({ online }) => online).length);
+      expect(shown('_offline')).toBe(0);
+      expect(shown('_balance_ether')).toBe(sumOf(rows, 'current'));
+      expect(shown('_effective_balance_ether')).toBe(sumOf(rows, 'effective'));
+      expect(shown('_epoch')).toBe(range.epoch.end);
+      const byStatus = samplesOf(families, 'beaconchain_watched_validators_by_status');
+      const counts = Object.groupBy(rows, ({ status }) => status);
+      for (const { labels = {}, value: count } of byStatus) {
+        expect([labels['status'], count]).toEqual([labels['status'], counts[labels['status'] ?? '']?.length ?? 0]);
+      }
+    },
+  );
 
-  it.each(OF_BLOCKS)('$what: the request is the same, and what the block earned is counted', async (exchange) => {
+  it.each(OF_BLOCKS)('$what: the request is the same, and the reward of the block is counted', async (exchange) => {
     const { total_reward, mev, consensus_reference, execution_reference } = exchange.answer.data;
     const { slot } = consensus_reference;
     const { api, log, sent } = replayed(exchange);
@@ -120,7 +127,7 @@ describe('recorded exchanges of production', () => {
     expect(sampleValue(families, 'beaconchain_watched_block_rewards_ether_total', { kind })).toBe(Number(`${wei}e-18`));
   });
 
-  it.each(EXCHANGES)('$what: one request of a trial with so many left', async (exchange) => {
+  it.each(EXCHANGES)('$what: the ledger learns the trial and its remaining requests', async (exchange) => {
     const { headers, left } = exchange;
     const { api, rateLimiter, clock } = replayed(exchange);
     const request = { ...requestTo('machine_names', {}), envelope: z.object({ data: z.unknown() }) };

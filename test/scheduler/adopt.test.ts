@@ -11,7 +11,7 @@ import { VirtualClock } from '../support/time/virtual-clock.ts';
 
 const NOTHING: ReadonlyMap<string, Entry> = new Map();
 
-/** Makes sources whose polls take a while and add what they are configured to; and what their polls did. */
+/** Makes sources whose polls take 20 s and add a number, with a log of their polls. */
 function world() {
   const clock = new VirtualClock(NOW);
   const events: string[] = [];
@@ -33,8 +33,8 @@ function world() {
   return { clock, events, source };
 }
 
-describe('scheduler/scheduler: other sources', () => {
-  it('let a poll in progress end as it began, and are polled when they are due', async () => {
+describe('scheduler/scheduler: adopted sources', () => {
+  it('let a poll in progress end with the old options, and are polled when they are due', async () => {
     const { clock, events, source } = world();
     const { scheduler, view } = schedule([source(1)], { clock });
     await clock.advance(10 * SECOND);
@@ -49,7 +49,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(events).toEqual(['0 +1', '120 +100']);
   });
 
-  it('begin anew, also those whose poll is in progress, and those whose value is not saved yet', async () => {
+  it('doubt their refusals again, even during a poll or before a value is saved', async () => {
     const { clock } = world();
     const refusal = { reason: 'forbidden', attempts: 2, firstAt: NOW - HOUR, lastAt: NOW };
     const refused = () => fakeSource({ endpoints: ['machine_names'], run: sleeping(clock, 20 * SECOND) });
@@ -62,7 +62,7 @@ describe('scheduler/scheduler: other sources', () => {
     const refusals = { machine_names: refusal };
     const entries = new Map([['machines', entryOf(refused(), { lastAttemptAt: NOW }, { value: 9, refusals })]]);
     const { scheduler } = schedule([refused()], { clock, entries, store: { save } });
-    // A part counts as refused until it works.
+    // The part stays refused until it works.
     const doubted = { machine_names: { ...refusal, attempts: 0, firstAt: NOW, isOld: true } };
     expect(scheduler.entries().get('machines')?.refusals).toEqual(doubted);
     await clock.advance(21 * SECOND);
@@ -72,7 +72,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(saves).toEqual([[11, doubted]]);
   });
 
-  it('end the polls of those that are meant, which count as never made', async () => {
+  it('can interrupt the polls of some sources, which then count as never made', async () => {
     const { clock, events, source } = world();
     const other = source(10, { name: 'slashings' });
     const { scheduler, views, view, lines } = schedule([source(1), other], { clock });
@@ -80,7 +80,7 @@ describe('scheduler/scheduler: other sources', () => {
     const interrupted = scheduler.interrupt(({ name }) => name === 'machines');
     await clock.advance(SECOND);
     await interrupted;
-    // Also where that takes a while, nothing begins before it is known how they go on, and they are shown.
+    // Until the sources are adopted, no poll begins, and all sources stay visible.
     await clock.advance(SECOND);
     expect(views()).toHaveLength(2);
     const next = source(100);
@@ -93,7 +93,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(lines.filter(({ msg }) => msg === 'poll failed')).toEqual([]);
   });
 
-  it('let a round in progress go on when another chain is removed, whose sources have no bucket any more', async () => {
+  it('let a round in progress continue when another chain is removed', async () => {
     const { clock, source } = world();
     const slow = { name: 'slow', run: sleeping(clock, MINUTE / 2) };
     const kept = fakeSource({ chain: 'hoodi', reads: [slow, { name: 'next' }] });
@@ -114,7 +114,7 @@ describe('scheduler/scheduler: other sources', () => {
     expect(view(kept).entry.value).toBe(2);
   });
 
-  it('are hidden when they are removed, and start with the given entry when they return', async () => {
+  it('disappear when they are removed, and return with the given entry', async () => {
     const { clock, source } = world();
     const other = source(10, { name: 'slashings' });
     const { scheduler, views, view } = schedule([source(1), other], { clock });

@@ -16,7 +16,7 @@ function failedAttempt(failuresInARow: number, reason: string): Attempt {
   return { failuresInARow, durationMs: 0, lastAttemptAt: NOW, lastError: { at: NOW, reason, message: 'made up' } };
 }
 
-/** When an hourly read is due. */
+/** When an hourly read is due after this attempt, Unix ms. */
 function dueIn(attempt: Partial<Attempt>, read: Parameters<typeof fakeRead>[0] = {}, at = hourlyTiming): number {
   const hourly = fakeRead({ everyMs: HOUR, ...read });
   return dueAt(hourly, entryOf(fakeSource(), attempt) as Entry<number>, at).at;
@@ -29,7 +29,7 @@ function measured(overrides: Partial<Measured> = {}): Measured {
 }
 
 describe('dueAt', () => {
-  it('is 1, 2, 4 ... minutes after a failure that may pass, at most 15, and never later than the read is due', () => {
+  it('is 1, 2, 4 ... up to 15 minutes after a passing failure, and never later than the interval', () => {
     const minutes = (at: typeof hourlyTiming) =>
       [1, 2, 3, 4, 5, 6, 50, 2_000].map(
         (failures) => (dueIn(failedAttempt(failures, 'timeout'), {}, at) - NOW) / MINUTE,
@@ -38,25 +38,25 @@ describe('dueAt', () => {
     expect(minutes(timing({ intervalMs: 5 * MINUTE }))).toEqual([1, 2, 4, 5, 5, 5, 5, 5]);
   });
 
-  it('of an hourly read is a minute after a failure, and an hour after one that need not pass', () => {
+  it('of an hourly read is a minute after a passing failure, and an hour after another', () => {
     const passing = ['network', 'timeout', 'unauthorized', 'rate_limited', 'unexpected_status', 'invalid_body'];
     for (const reason of [...passing, 'BudgetClosed']) expect(dueIn(failedAttempt(1, reason))).toBe(NOW + MINUTE);
     expect(dueIn(failedAttempt(1, 'method_not_allowed'))).toBe(NOW + HOUR);
   });
 
-  it('is an interval later for a read that failed before its data is due', () => {
+  it('is an interval after a failure, even if the data are due later', () => {
     const daily = { due: () => NOW + DAY };
     expect(dueIn(failedAttempt(1, 'bad_request'), daily)).toBe(NOW + HOUR);
     expect(dueIn(failedAttempt(0, 'bad_request'), daily)).toBe(NOW + DAY);
   });
 
-  it('is an hour later for a rare read whose failure need not pass, and an interval where the budget stretches it', () => {
+  it('of a rare read is an hour after a failure that may not pass, and an interval if it is stretched', () => {
     const rare = (isStretched: boolean) => timing({ intervalMs: 6 * HOUR, isStretched });
     expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(false))).toBe(NOW + HOUR);
     expect(dueIn(failedAttempt(1, 'bad_request'), {}, rare(true))).toBe(NOW + 6 * HOUR);
   });
 
-  it('is a minute later for a read whose data become due right after it failed', () => {
+  it('is a minute after a failure whose data are due at once', () => {
     const following = { due: () => NOW + 1 };
     for (const failures of [1, 5]) expect(dueIn(failedAttempt(failures, 'network'), following)).toBe(NOW + MINUTE);
     expect(dueIn(failedAttempt(0, 'network'), following)).toBe(NOW + 1);
@@ -64,7 +64,7 @@ describe('dueAt', () => {
     expect(dueIn(failedAttempt(1, 'network'), following, often)).toBe(NOW + MINUTE / 2);
   });
 
-  it('of a read whose data change once a period is when they do, then each interval, and at the latest an interval after a period', () => {
+  it('of a periodic read is the change of its data, then each interval, at most a period and an interval away', () => {
     const daily = (from: number | undefined) => ({ period: { ms: DAY, from: () => from } });
     const since = (lastAttemptAt: number) => ({ lastAttemptAt });
     expect(dueIn(since(NOW), daily(undefined))).toBe(NOW + HOUR);
@@ -75,7 +75,7 @@ describe('dueAt', () => {
     expect(dueIn(since(NOW), daily(NOW + HOUR), stretched)).toBe(NOW + 2 * HOUR);
   });
 
-  it('is at once where the clock was set back behind the last attempt, and waits for no pause of it', () => {
+  it('is now, without any pause, if the clock was set back behind the last attempt', () => {
     expect(dueIn({ lastAttemptAt: NOW + DAY })).toBe(NOW);
     const attempt = { ...failedAttempt(1, 'forbidden'), lastAttemptAt: NOW + DAY, pausedUntil: NOW + DAY + HOUR };
     expect(dueIn(attempt)).toBe(NOW);
@@ -85,7 +85,7 @@ describe('dueAt', () => {
 describe('afterRun', () => {
   const before = failedAttempt(3, 'network');
 
-  it('counts a success, which ends the row of failures', () => {
+  it('records a success, which ends a row of failures', () => {
     expect(afterRun(before, measured({ roundAt: NOW + MINUTE, requests: 4 }))).toEqual({
       failuresInARow: 0,
       lastAttemptAt: NOW + MINUTE,
@@ -98,14 +98,14 @@ describe('afterRun', () => {
     });
   });
 
-  it('ends the row of failures by a refusal, which is no success and costs no more later', () => {
+  it('ends a row of failures at a refusal, which is no success and changes no cost', () => {
     const known = { ...before, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] };
     const after = afterRun(known, measured({ isRefused: true }));
     expect(after).toMatchObject({ failuresInARow: 0, lastSuccessAt: NOW - HOUR, costs: [4], durations: [20] });
     expect(after).not.toHaveProperty('failingSince');
   });
 
-  it('keeps the pace of the run that the value is from', () => {
+  it('keeps the pace of the run that gave the value', () => {
     const known = { ...before, intervalMs: DAY, isStretched: true } as const;
     for (const failure of [undefined, failureOf('server_error')])
       expect(afterRun(known, measured({ pace: undefined, failure }))).toMatchObject({
@@ -116,7 +116,7 @@ describe('afterRun', () => {
     expect(afterRun(known, measured())).not.toHaveProperty('isStretched');
   });
 
-  it('counts a failure', () => {
+  it('records a failure', () => {
     const failure = failureOf('server_error');
     const message = 'machine_metrics: server_error (made up)';
     expect(afterRun(before, measured({ roundAt: NOW + MINUTE, failure }))).toEqual({
@@ -128,7 +128,7 @@ describe('afterRun', () => {
     });
   });
 
-  it('learns what a run costs and takes from those that succeeded, the last five of them', () => {
+  it('learns cost and duration from the last five successful runs', () => {
     const learned = { costs: [1, 2, 3, 4, 5], durations: [10, 20, 30, 40, 50] };
     const known = { ...before, ...learned };
     const last = measured({ requests: 6, durationMs: 60 });
@@ -137,14 +137,14 @@ describe('afterRun', () => {
     expect(afterRun(known, { ...last, failure: failureOf('timeout') })).toMatchObject(learned);
   });
 
-  it('pauses a read for as long as something in front of the service asks, and not without it', () => {
+  it('pauses a read for as long as a proxy in front of the service asks', () => {
     const waiting = (ms?: number) =>
       measured({ failure: new RequestFailed('machine_metrics', 'unexpected_status', 'made up', ms) });
     expect(afterRun(before, waiting(90_000)).pausedUntil).toBe(NOW + 250 + 90_000);
     expect(afterRun(before, waiting())).not.toHaveProperty('pausedUntil');
   });
 
-  it('pauses a forbidden read for an hour from its end, until the next run says otherwise, but not an optional part', () => {
+  it('pauses a forbidden read for an hour or until its next run, but not an optional part', () => {
     const paused = afterRun(before, measured({ failure: failureOf('forbidden') }));
     expect(paused.pausedUntil).toBe(NOW + 250 + HOUR);
     expect(afterRun(paused, measured({ roundAt: NOW + 2 * HOUR }))).not.toHaveProperty('pausedUntil');

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { type Attempt, requestsPerRun, sourceId, usual, withAnotherKey } from '../../src/scheduler/entry.ts';
+import { type Attempt, requestsPerRun, usual, withAnotherKey } from '../../src/scheduler/entry.ts';
 import { fakeSource } from '../support/runs/fake-source.ts';
 import { entryOf } from '../support/runs/known.ts';
 
-it('knows what a run usually costs and takes, from the second run on, and one unusual run does not change it', () => {
+it('knows the usual cost and duration from the second run on, and ignores a single unusual run', () => {
   const attempt = { failuresInARow: 0, durationMs: 0 };
   const taken = [[], [90], [90, 70], [70, 80, 900, 75]].map(usual);
   expect(taken).toEqual([0, 0, 70, 75]);
@@ -17,13 +17,7 @@ it('knows what a run usually costs and takes, from the second run on, and one un
   ]);
 });
 
-it('has neither a wait nor a pause after a failure with another key', () => {
+it('another key ends the wait and the pause after a failure', () => {
   const failed = (attempt: Partial<Attempt>) => entryOf(fakeSource(), { failuresInARow: 1, ...attempt });
   expect(withAnotherKey(failed({ pausedUntil: 5 }))).toEqual(failed({ isDueNow: true }));
-});
-
-it('names a source apart from that of another chain', () => {
-  expect(sourceId({ name: 'slashings', chain: 'hoodi' })).toBe('slashings-hoodi');
-  expect(sourceId({ name: 'slashings', chain: 'mainnet' })).toBe('slashings-mainnet');
-  expect(sourceId({ name: 'machines' })).toBe('machines');
 });

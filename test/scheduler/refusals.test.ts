@@ -31,7 +31,7 @@ function bad(...times: readonly number[]): Refused[] {
 
 describe('a part of a source', () => {
   it.each<FailureReason>(['forbidden', 'not_found', 'method_not_allowed'])(
-    'is refused by a second %s at least ten minutes later, for a day',
+    'is refused for a day by a second %s at least ten minutes later',
     (reason) => {
       const later = NOW + 10 * MINUTE;
       expect(refusedAfter([NOW, reason])).toBe(0);
@@ -43,28 +43,28 @@ describe('a part of a source', () => {
   );
 
   it.each<[string, Refused[]]>([
-    ['one', bad(NOW)],
+    ['a single one', bad(NOW)],
     ['two over an hour', bad(NOW, NOW + HOUR)],
     ['three within less than an hour', bad(NOW, NOW + MINUTE, NOW + HOUR - 1)],
     ['a hundred within less than an hour', bad(...Array.from({ length: 100 }, (_, i) => NOW + i * 1_000))],
-  ])('is not refused by 400, which may pass: %s', (_, refused) => {
+  ])('is not refused by 400s that may pass: %s', (_, refused) => {
     expect(refusedAfter(...refused)).toBe(0);
   });
 
-  it('is refused by the third 400 over an hour, for a day, and by one more for another day', () => {
+  it('is refused for a day by the third 400 within at least an hour, and by one more for another day', () => {
     const three = bad(NOW, NOW + MINUTE, NOW + HOUR);
     expect(refusedAfter(...three)).toBe(NOW + HOUR + DAY);
     expect(refusedAfter(...three, ...bad(NOW + HOUR + DAY))).toBe(NOW + HOUR + 2 * DAY);
   });
 
-  it('is requested again where the clock was set back behind the last attempt, and is refused until it works', () => {
+  it('is requested again if the clock was set back, but stays refused until it works', () => {
     const refusals = refusalsAfter([NOW, 'forbidden'], [NOW + HOUR, 'forbidden']);
     expect(refusedUntil(refusals, PART, NOW + HOUR - 1)).toBe(0);
     expect(isRefused(refusals, PART)).toBe(true);
   });
 });
 
-/** What a request ends with. */
+/** The outcome of a request. */
 type Result = FailureReason | 'ok';
 
 const NAMES = requestTo('machine_names', {});
@@ -96,7 +96,7 @@ async function attempts(request: ApiRequest, ...results: readonly (readonly [wai
         return undefined as never;
       },
     };
-    // As if it were the first attempt, because the time of the next one is no matter here.
+    // Without the earlier attempts, so that the read is due.
     const done: RoundResult<unknown> = await round(source, api, entry && { ...entry, reads: {} }, { now });
     expect(done.ran).toEqual(['only']);
     ({ entry, failure } = done);
@@ -109,10 +109,10 @@ async function attempts(request: ApiRequest, ...results: readonly (readonly [wai
 const TEN = 10 * MINUTE;
 
 describe('the attempts at a read', () => {
-  it('fail, ten minutes apart, until the refusal is confirmed, which is an event once', async () => {
+  it('fail ten minutes apart until the refusal is confirmed, which is reported once', async () => {
     const first = await attempts(NAMES, [0, 'forbidden']);
     expect([first.failure, first.events]).toMatchObject([{ reason: 'forbidden' }, []]);
-    // And not an interval apart.
+    // Not an interval later.
     expect(scheduleAt(first.source, first.entry, first.now).first.nextAttemptAt).toBe(first.now + TEN);
     const second = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
     const err = 'machine_names: forbidden (made up)';
@@ -126,7 +126,7 @@ describe('the attempts at a read', () => {
   it.each<[string, ApiRequest, Result]>([
     ['a success', NAMES, 'ok'],
     ['a 404 that means that none of the validators was found', STATUS, 'not_found'],
-  ])('begin a new row after %s', async (_, request, result) => {
+  ])('start a new row after %s', async (_, request, result) => {
     const { entry, events } = await attempts(request, [0, 'forbidden'], [MINUTE, result]);
     expect(entry.refusals).toEqual({});
     const later = await attempts(request, [0, 'forbidden'], [MINUTE, result], [TEN, 'forbidden']);
@@ -135,22 +135,7 @@ describe('the attempts at a read', () => {
     expect(refused.entry.refusals).toEqual({});
   });
 
-  it('neither begin nor end a row where they fail in a way that passes', async () => {
-    for (const reason of [
-      'server_error',
-      'timeout',
-      'network',
-      'rate_limited',
-      'unauthorized',
-      'invalid_body',
-    ] as const) {
-      expect((await attempts(NAMES, [0, reason])).entry.refusals).toEqual({});
-      const { events } = await attempts(NAMES, [0, 'forbidden'], [MINUTE, reason], [TEN, 'forbidden']);
-      expect(events).toHaveLength(1);
-    }
-  });
-
-  it('with more than 20 identifiers are not refused by 403, because the service may take fewer, but by 405', async () => {
+  it('with more than 20 identifiers are refused by 405, but not by 403, because the service may accept fewer', async () => {
     const of = (count: number) =>
       requestTo('validators_rewards', { chain: 'mainnet', identifiers: Array.from({ length: count }, (_, i) => i) });
     const eventsAfter = async (count: number, reason: Result) => {
@@ -162,12 +147,12 @@ describe('the attempts at a read', () => {
     expect(await eventsAfter(20, 'forbidden')).toBe(1);
   });
 
-  it('are made at once after a start or a reload, and the part counts as refused until one works', async () => {
+  it('follow a start or a reload at once, while the part stays refused until one succeeds', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
-    // Twice, as by processes that do not live long.
+    // Two short-lived processes.
     const again = doubtingRefusals(source, doubtingRefusals(source, entry));
     expect(scheduleAt(source, again, now + 1).first.nextAttemptAt).toBeLessThanOrEqual(now + 1);
-    // It takes as many attempts as a new one to be confirmed.
+    // The confirmation takes as many attempts as that of a new refusal.
     const later = (refusals: Refusals, at: number) =>
       withRefusal(refusals, 'machine_names', failed(NAMES, 'forbidden'), at);
     const [first, second] = [later(again.refusals, now + HOUR), later(later(again.refusals, now), now + TEN)];
@@ -179,7 +164,7 @@ describe('the attempts at a read', () => {
     ]);
   });
 
-  it('of a part that is refused cost nothing and are a day apart, however stretched the interval was before', async () => {
+  it('at a refused part cost nothing and are a day apart, however stretched the interval was', async () => {
     const { source, entry, now } = await attempts(NAMES, [0, 'forbidden'], [TEN, 'forbidden']);
     expect(scheduleAt(source, entry, now).first.pace.requestsPerDay).toBe(0);
     const only = { ...(entry.reads['only'] as Attempt), intervalMs: 20 * DAY, isStretched: true } as const;
@@ -188,10 +173,10 @@ describe('the attempts at a read', () => {
   });
 });
 
-describe('what v1 used to give', () => {
+describe('a v1 read that used to work', () => {
   const SLOTS = requestTo('epoch_slots', { chain: 'mainnet', epoch: 'latest', priority: 'head_pass' });
 
-  /** Answers it so each minute from `from` on, and tells at which minutes it was asked. */
+  /** Plays a round each minute. Returns the minutes with a request, the events and the last entry. */
   async function asked(results: (minute: number) => Result, minutes: number, request: ApiRequest = SLOTS) {
     const source = fakeSource({
       endpoints: [request.endpoint],
@@ -218,7 +203,7 @@ describe('what v1 used to give', () => {
     return { at, events: events.map(({ type }) => type), entry };
   }
 
-  it('that is not found for an hour has ended: it is asked once an hour, which is told, until it is back', async () => {
+  it('has ended after an hour of 404s: it is tried once an hour, which is reported, until it works again', async () => {
     const { at, events, entry } = await asked((minute) => (minute === 0 || minute >= 200 ? 'ok' : 'not_found'), 245);
     expect(events).toEqual(['read_ended']);
     // The hour begins with the first 404.
@@ -227,16 +212,16 @@ describe('what v1 used to give', () => {
   });
 
   it.each<[string, (minute: number) => Result]>([
-    ['was never answered', () => 'not_found'],
-    ['is found once in the hour', (minute) => (minute % 50 === 0 ? 'ok' : 'not_found')],
-    ['is away', (minute) => (minute === 0 ? 'ok' : 'server_error')],
-  ])('that %s has not', async (_, results) => {
+    ['never worked', () => 'not_found'],
+    ['works once in the hour', (minute) => (minute % 50 === 0 ? 'ok' : 'not_found')],
+    ['fails otherwise', (minute) => (minute === 0 ? 'ok' : 'server_error')],
+  ])('has not ended if it %s', async (_, results) => {
     const { at, events } = await asked(results, 130);
     expect(at.at(-1)).toBeGreaterThan(115);
     expect(events).toEqual([]);
   });
 
-  it('has not ended through failures that are not its own, and an optional part is refused instead', async () => {
+  it('does not end through failures of the network, and an optional part is refused instead', async () => {
     const network = (minute: number): Result => (minute === 0 ? 'ok' : minute === 1 ? 'not_found' : 'network');
     expect((await asked(network, 130)).events).toEqual([]);
     const twice = (minute: number): Result => (minute === 1 || minute === 90 ? 'not_found' : network(minute));

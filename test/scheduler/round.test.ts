@@ -14,7 +14,7 @@ import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 const NO_API = fakeApi(() => ({}));
 const FAILURE = new RequestFailed('machine_metrics', 'bad_request', 'made up');
 
-it('repeats the reads that failed before it once when a sibling works again', async () => {
+it('repeats each failed read once when a sibling works again', async () => {
   let broken: readonly string[] = [];
   const read = (name: string, everyMs: number) => ({
     name,
@@ -42,7 +42,7 @@ it('repeats the reads that failed before it once when a sibling works again', as
   expect(ran).toEqual([
     ['rare', 'frequent', 'daily'],
     ['frequent'],
-    // It works again: the daily one follows it, and the rare one comes with the next round.
+    // The sibling works again: the daily read follows it, and the rare one comes with the next round.
     ['frequent', 'daily'],
     ['rare', 'frequent'],
     ['rare', 'frequent', 'daily'],
@@ -53,13 +53,13 @@ it('repeats the reads that failed before it once when a sibling works again', as
 it.each([
   ['a start', { startedAt: NOW + 3 * HOUR }, { from: NOW, to: NOW + 3 * HOUR }],
   [
-    'a start after it asked nothing',
+    'a start after idle hours',
     { startedAt: NOW + 3 * HOUR, aliveAt: NOW + HOUR },
     { from: NOW + HOUR, to: NOW + 3 * HOUR },
   ],
-  ['a later round', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
+  ['a round that is not the first', { startedAt: NOW + 3 * HOUR, tried: new Set(['only']) }, undefined],
   ['a reload or a takeover, by a process that ran all the time', { startedAt: NOW - HOUR }, undefined],
-])('tells when the program was stopped before %s', async (_, since, expected) => {
+])('tells a read how long the program was stopped before %s', async (_, since, expected) => {
   const seen: ReadContext['stop'][] = [];
   const source = fakeSource({ run: (value, { stop }) => ({ value: value + seen.push(stop) }) });
   const first = await round(source, NO_API, undefined, { now: NOW, tried: new Set() });
@@ -67,7 +67,7 @@ it.each([
   expect(seen).toEqual([undefined, expected]);
 });
 
-describe('notes how old the data of the answers are', () => {
+describe('the age of the data in the answers', () => {
   const endOf = (epoch: number) => (1_606_824_023 + (epoch + 1) * 384) * 1000;
   const E = 479_021;
   const rewardsOf = async (value: number, { api, signal }: ReadContext) => {
@@ -99,15 +99,15 @@ describe('notes how old the data of the answers are', () => {
   it.each([
     ['status', status, 3, (epoch: number) => () => validatorsAnswer(epoch, []), {}],
     ['sums', sums, 6, ended, { inputs: { finality: { at: endOf(E + 5), readAt: endOf(E + 6) } } }],
-  ] as const)('%s: beyond the usual age it is the age, otherwise 0', async (_, source, usual, answer, more) => {
+  ] as const)('of the %s is shown beyond the usual age, otherwise 0', async (_, source, usual, answer, more) => {
     const limit = endOf(E) + usual * 384_000;
     expect(await behind(source, answer(E), limit, more)).toBe(0);
     expect(await behind(source, answer(E), limit + 1, more)).toBe(usual * 384_000 + 1);
-    // Of the epoch in progress.
+    // An answer about the epoch in progress.
     expect(await behind(source, answer(E), endOf(E) - 1, more)).toBe(0);
   });
 
-  it('head: ten minutes without a block are none, and other views than the latest prove nothing, nor do epochs that cannot be', async () => {
+  it('of the head is 0 for ten minutes without a block, and only plausible epochs of the latest view count', async () => {
     const end = (1_742_213_400 + (E + 1) * 384) * 1000;
     const answer = ({ path }: SentRequest) => (path.includes('latest') ? rowsOf(E, E, E + 9, E) : rowsOf(7));
     expect(await behind(head, answer, end + 10 * MINUTE)).toBe(0);
@@ -116,14 +116,14 @@ describe('notes how old the data of the answers are', () => {
     for (const epochs of none) expect(await behind(head, () => rowsOf(...epochs), end)).toBeUndefined();
   });
 
-  it('the newest answer of a run counts: a chunk that is late alone is no service that is behind', async () => {
+  it('is that of the newest answer of a run, so that one late chunk does not count', async () => {
     const late = ({ body }: SentRequest): boolean => JSON.stringify(body).includes('[1]');
     expect(await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E, []), endOf(E))).toBe(0);
     const all = await behind(status, (sent) => validatorsAnswer(late(sent) ? E - 46 : E - 45, []), endOf(E));
     expect(all).toBe(45 * 384_000);
   });
 
-  it('sums while finality is lost for weeks are not behind, nor where nobody knows it, or has known it for long', async () => {
+  it('of sums does not grow while finality is lost, and is unknown while finality is', async () => {
     const now = endOf(E) + 14 * 24 * HOUR;
     const lost = (ago = 0) => ({ inputs: { finality: { at: endOf(E), readAt: now - ago } } });
     for (const ago of [0, HOUR]) {
@@ -135,7 +135,7 @@ describe('notes how old the data of the answers are', () => {
     expect(await behind(sums, ended(E), now)).toBeUndefined();
   });
 
-  it('by the newest data, however old the last answer is; an answer from ahead of our clock is none', async () => {
+  it('is that of the newest data, and an answer from ahead of our clock does not count', async () => {
     const at = (epoch: number, now: number, before?: Entry) => round(status, statusAt(epoch), before, { now });
     const ahead = await at(E + 5, endOf(E));
     expect(ahead.entry.reads['only']?.behindMs).toBeUndefined();
@@ -145,7 +145,7 @@ describe('notes how old the data of the answers are', () => {
     expect(older.entry.reads['only']?.behindMs).toBe(4 * HOUR);
   });
 
-  it('it stays until the next answer: over a restart, failures, and the hours between two polls of a trial', async () => {
+  it('stays until the next answer, through restarts, failures and long pauses', async () => {
     const now = endOf(E);
     const old = await round(status, statusAt(E - 46), undefined, { now });
     expect(old.entry.reads['only']?.behindMs).toBe(46 * 384_000);

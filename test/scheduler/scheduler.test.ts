@@ -12,7 +12,7 @@ import { type Harness, NO_QUOTA, schedule, sleeping } from '../support/runs/sche
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../support/time/timing.ts';
 import { VirtualClock } from '../support/time/virtual-clock.ts';
 
-/** A source each of whose polls has an event. */
+/** A source whose every poll has an event. */
 const eventful = (): Source =>
   fakeSource({
     run: (value, { events }) => {
@@ -21,7 +21,7 @@ const eventful = (): Source =>
     },
   });
 
-/** A disk that is full at first; what it saved is told to `onSave`. */
+/** A disk that is full at first. `onSave` gets each saved entry. */
 function fullDisk(onSave: (entry: Entry) => void = () => undefined) {
   const disk = { isFull: true, store: { save } };
   return disk;
@@ -32,7 +32,7 @@ function fullDisk(onSave: (entry: Entry) => void = () => undefined) {
   }
 }
 
-/** Sources that take time and write down when they begin and end. */
+/** Sources that take time and log when they begin and end. */
 function recorder() {
   const clock = new VirtualClock(NOW);
   const events: string[] = [];
@@ -47,7 +47,7 @@ function recorder() {
       },
       ...overrides,
     });
-  /** Fails always, and writes down the minutes at which it was polled. */
+  /** Always fails, and logs the minutes of its polls. */
   const failing = (reason: FailureReason, overrides: Parameters<typeof fakeSource>[0] = {}): Source =>
     fakeSource({
       run: (value) => {
@@ -56,7 +56,7 @@ function recorder() {
       },
       ...overrides,
     });
-  /** Succeeds always, and writes down the times at which it was polled, in ms. */
+  /** Always succeeds, and logs the times of its polls, in ms. */
   const counting = (): Source =>
     fakeSource({
       run: (value) => {
@@ -68,7 +68,7 @@ function recorder() {
 }
 
 describe('polls', () => {
-  it('of one source never overlap, and do not hold up another', async () => {
+  it('of one source never overlap, and never delay another source', async () => {
     const { clock, events, source } = recorder();
     const slow = source('slow', 90 * SECOND);
     schedule([slow, source('quick', SECOND, { name: 'slashings' })], { clock });
@@ -80,7 +80,7 @@ describe('polls', () => {
     expect(starts).toEqual([0, 60, 120, 180].map((at) => `${at} START quick`));
   });
 
-  it('drop the ticks that a long poll missed: one follows at once, and its interval is what a poll takes', async () => {
+  it('drop the ticks that a long poll missed, follow at once, and show the interval that is met', async () => {
     const { clock, events, source } = recorder();
     const long = source('long', 150 * SECOND);
     const { view } = schedule([long], { clock });
@@ -90,7 +90,7 @@ describe('polls', () => {
     expect(view(long).first.pace.intervalMs).toBe(150 * SECOND);
   });
 
-  it('run one at a time until a limit is known, and then side by side', async () => {
+  it('run one at a time until a limit is known, then at the same time', async () => {
     const { clock, events, source } = recorder();
     let limitsKnown = false;
     const names = ['machines', 'slashings', 'sync_committee'] as const;
@@ -105,7 +105,7 @@ describe('polls', () => {
     ]);
   });
 
-  it('do not start beside one that takes the only request that is allowed', async () => {
+  it('do not start while another poll takes the only allowed request', async () => {
     const { clock, events, source } = recorder();
     const sources = (['machines', 'slashings'] as const).map((name) => source(name, SECOND, { name }));
     schedule(sources, { clock, keyAt: () => (events.length === 0 ? 0 : Number.POSITIVE_INFINITY) });
@@ -113,7 +113,7 @@ describe('polls', () => {
     expect(events).toEqual(['0 START machines', '1 END machines']);
   });
 
-  it('are overdue five minutes after the loop found them due and could not start them, however old they are', async () => {
+  it('are overdue five minutes after the loop could not start them', async () => {
     const { clock, source } = recorder();
     const names = ['machines', 'slashings'] as const;
     const sources = names.map((name) => source(name, 10 * MINUTE, { name, everyMs: HOUR }));
@@ -127,7 +127,7 @@ describe('polls', () => {
     expect(scheduler.unhealthy()).toBeUndefined();
   });
 
-  it('do not wait forever for a limit that no answer reports', async () => {
+  it('start even if no answer reports a limit', async () => {
     const { clock, starts, failing } = recorder();
     const names = ['machines', 'slashings', 'sync_committee'] as const;
     schedule(
@@ -138,7 +138,7 @@ describe('polls', () => {
     expect(starts).toEqual([0, 0, 0]);
   });
 
-  it('that are thrown, by whatever was thrown, leave the value and the other sources alone', async () => {
+  it('that throw anything keep the value and stop no other source', async () => {
     const throwing = fakeSource({
       run: () => {
         throw 'a text';
@@ -157,7 +157,7 @@ describe('polls', () => {
 });
 
 describe('a closed budget', () => {
-  it('holds polls back until it opens, and shows when that is', async () => {
+  it('holds polls back until it opens, and shows that time', async () => {
     const { clock, starts, failing } = recorder();
     const source = failing('invalid_body');
     const { view } = schedule([source], { clock, keyAt: () => NOW + 3 * MINUTE });
@@ -168,7 +168,7 @@ describe('a closed budget', () => {
     expect(starts).toEqual([3]);
   });
 
-  it('that opens early is noticed within 15 s, or at once by whoever wakes the scheduler', async () => {
+  it('that opens early is noticed within 15 s, or at once when sources are adopted', async () => {
     let at = Number.POSITIVE_INFINITY;
     const source = fakeSource({ everyMs: HOUR });
     const { clock, view, scheduler } = schedule([source], { keyAt: () => at });
@@ -186,7 +186,7 @@ describe('a closed budget', () => {
   });
 });
 
-it('shows every source anew when its wait for the quota begins and when it ends', async () => {
+it('updates every source when its wait for the quota begins and when it ends', async () => {
   const names = ['machines', 'slashings'] as const;
   let closedUntil = NOW + DAY;
   const sources = names.map((name) => fakeSource({ name }));
@@ -202,7 +202,7 @@ it('shows every source anew when its wait for the quota begins and when it ends'
   for (const source of sources) expect(view(source).entry.value).toBe(1);
 });
 
-it('reports how sources run while a read runs whose cost is known, beside one that the budget leaves out', async () => {
+it('reports the schedules while a read runs beside one that the budget leaves out', async () => {
   const clock = new VirtualClock(NOW);
   const basic = { name: 'basic', run: sleeping(clock, MINUTE) };
   const source = fakeSource({ reads: [{ name: 'late', slowestMs: MINUTE }, basic] });
@@ -218,7 +218,7 @@ it('reports how sources run while a read runs whose cost is known, beside one th
   expect(reported).toEqual([0]);
 });
 
-it('polls a source of which the budget leaves out all only when it no longer does, and tells the read that it was off', async () => {
+it('does not poll a source that the budget leaves out, and later tells its read that it was off', async () => {
   const clock = new VirtualClock(NOW);
   const seen: boolean[] = [];
   const run = (value: number, { wasLeftOut }: ReadContext) => ({ value: seen.push(wasLeftOut) && value });
@@ -237,7 +237,7 @@ it('polls a source of which the budget leaves out all only when it no longer doe
   expect(seen).toEqual([false, false, true, false]);
 });
 
-it('restored entries are shown at once and polled only when they are due', async () => {
+it('shows restored entries at once, and polls them when they are due', async () => {
   const restored = entryOf(fakeSource(), { lastAttemptAt: NOW - 20 * SECOND }, { value: 41 });
   const source = fakeSource();
   const { clock, view } = schedule([source], { entries: new Map([['machines', restored]]) });
@@ -250,8 +250,8 @@ it('restored entries are shown at once and polled only when they are due', async
 describe('the wall clock', () => {
   it.each([
     ['back an hour', -HOUR],
-    ['forth an hour', HOUR],
-  ])('set %s does not stop or hurry the polling', async (_name, stepMs) => {
+    ['forward an hour', HOUR],
+  ])('that is set %s neither stops nor hurries polling', async (_name, stepMs) => {
     const { clock, starts, counting } = recorder();
     const source = counting();
     const { view } = schedule([source], { clock });
@@ -267,7 +267,7 @@ describe('the wall clock', () => {
   });
 
   it.each([-11 * MINUTE, 11 * MINUTE])(
-    'set by %i ms in a round makes its reads due again, which work with the time of the round, with their values kept',
+    'that is set by %i ms in a round makes its reads due again, and keeps their values',
     async (ms) => {
       const clock = new VirtualClock(NOW);
       const sets = (value: number) => {
@@ -283,7 +283,7 @@ describe('the wall clock', () => {
     },
   );
 
-  it('is not what the heartbeat goes by, which beats also when nothing is due, until the loop ends', async () => {
+  it('does not stop the heartbeat, which ends only with the loop', async () => {
     const { clock, scheduler, stop } = schedule([fakeSource({ everyMs: DAY })]);
     for (let i = 0; i < 20; i += 1) {
       await clock.advance(MINUTE);
@@ -297,7 +297,7 @@ describe('the wall clock', () => {
 });
 
 describe('a value', () => {
-  it('is shown only once it is persisted', async () => {
+  it('is shown only after it is saved', async () => {
     const clock = new VirtualClock(NOW);
     const source = fakeSource();
     const harness: Harness = schedule([source], {
@@ -317,7 +317,7 @@ describe('a value', () => {
     expect(harness.changes).toEqual(['machines']);
   });
 
-  it('that cannot be persisted is not shown, is counted and saved again, while polling continues', async () => {
+  it('that cannot be saved is not shown, and is saved later, while polling continues', async () => {
     const saves: Entry[] = [];
     const disk = fullDisk((entry) => saves.push(entry));
     const source = fakeSource();
@@ -326,7 +326,7 @@ describe('a value', () => {
     expect(view(source).entry).toMatchObject({ value: 0 });
     expect(lines.filter(({ msg }) => msg === 'state not written').length).toBeGreaterThanOrEqual(3);
     expect(changes).toEqual([]);
-    // The cadence follows the attempts that were made, not those that are shown.
+    // The next attempt follows the attempts that were made, not the saved ones.
     expect(view(source).first.nextAttemptAt).toBe(NOW + 3 * MINUTE);
 
     disk.isFull = false;
@@ -336,7 +336,7 @@ describe('a value', () => {
     expect(changes).toEqual(['machines']);
   });
 
-  it('is saved before its events are passed on, each once and in order, also after saves that failed', async () => {
+  it('is saved before its events are reported, each once and in order, even after failed saves', async () => {
     const happened: unknown[] = [];
     const disk = fullDisk(({ value }) => happened.push(`saved ${value}`));
     const onEvent = (_: unknown, event: SourceEvent) => happened.push(event['epochs']);
@@ -348,7 +348,7 @@ describe('a value', () => {
     expect(happened).toEqual(['saved 2', 1, 2, 'saved 3', 3]);
   });
 
-  it('that was never saved leaves no events behind when the state is read again', async () => {
+  it('that was never saved leaves no events when the state is read again', async () => {
     const found: unknown[] = [];
     const source = eventful();
     const disk = fullDisk();
@@ -393,7 +393,7 @@ describe('a value', () => {
 });
 
 describe('a stop', () => {
-  it('aborts polls in progress, which then count as nothing', async () => {
+  it('aborts polls in progress, which then do not count', async () => {
     const { clock, source, events } = recorder();
     const slow = source('slow', HOUR);
     const { stop, view, saved, lines } = schedule([slow], { clock });
@@ -405,7 +405,7 @@ describe('a stop', () => {
     expect(lines).toEqual([]);
   });
 
-  it('keeps what the reads of a round found that ended before it', async () => {
+  it('keeps the results of the reads that have ended in a round', async () => {
     const clock = new VirtualClock(NOW);
     const long = { name: 'long', run: sleeping(clock, HOUR, 10) };
     const source = fakeSource({ reads: [{ name: 'first' }, long, { name: 'last' }] });
@@ -416,7 +416,7 @@ describe('a stop', () => {
     expect(Object.keys(saved[0]?.[1].reads ?? {})).toEqual(['first']);
   });
 
-  it('waits for a poll that ends by itself, and for its state', async () => {
+  it('waits for a poll that cannot be aborted, and for its save', async () => {
     const clock = new VirtualClock(NOW);
     const source = fakeSource({ run: async (value) => clock.sleep(2 * SECOND).then(() => ({ value: value + 1 })) });
     const { stop, saved } = schedule([source], { clock });

@@ -51,7 +51,7 @@ describe('scheduler/paces', () => {
     expect([paceOf(poor)?.intervalMs, paceOf(rich)?.intervalMs]).toEqual([HOUR, MINUTE]);
   });
 
-  it('gives no interval shorter than a run takes, and what that leaves to the others', () => {
+  it('gives no interval shorter than a run takes, and leaves the rest to others', () => {
     const [long, other] = [fakeSource(), fakeSource({ name: 'slashings' })];
     const asking = [
       known(long, { costs: [10, 10], durations: [2 * MINUTE, 2 * MINUTE] }),
@@ -63,7 +63,7 @@ describe('scheduler/paces', () => {
     expect(pacesOn(asking.slice(0, 1), allowed(240), NOW)(long)).toEqual(pace(HOUR, 240));
   });
 
-  it('pays for daily work first, but not where the data are overdue: they are asked for at every interval', () => {
+  it('pays for daily work first, unless its data are overdue', () => {
     const daily = (from: number) => fakeSource({ everyMs: HOUR, period: { ms: DAY, from: () => from } });
     const steady = fakeSource({ share: () => 3 });
     const paces = (from: number, attempt: Partial<Attempt>, perDay = 32) => {
@@ -94,7 +94,7 @@ describe('scheduler/paces', () => {
       expect(intervals([basic, slow], 732)).toEqual({ basic: 120, slow: 7_200 });
     });
 
-    it('pay for late ones last: these stretch alone, up to their slowest, and are then left out', () => {
+    it('pay for late reads last, which stretch alone up to their slowest and are then left out', () => {
       expect(intervals([basic, late], 2_880)).toEqual({ basic: 60, late: 60 });
       expect(intervals([basic, late], 2_160)).toEqual({ basic: 60, late: 120 });
       expect(intervals([basic, late], 1_680)).toEqual({ basic: 60, late: 360 });
@@ -102,12 +102,12 @@ describe('scheduler/paces', () => {
       expect(intervals([basic, late], 720)).toEqual({ basic: 120 });
     });
 
-    it('take one that was left out back only with a tenth more', () => {
+    it('take back a read that was left out only with a tenth more', () => {
       expect(intervals([basic, late], 1_680 * 1.09, ['late'])).toEqual({ basic: 60 });
       expect(intervals([basic, late], 1_680 * 1.1, ['late'])).toMatchObject({ basic: 60, late: expect.any(Number) });
     });
 
-    describe('and those that are paid from what all leave', () => {
+    describe('and those that are paid from the rest', () => {
       const first = { name: 'first', everyMs: MINUTE, spare: 1 };
       const second = { name: 'second', everyMs: MINUTE, spare: 1 };
       const other = fakeSource({ name: 'slashings', reads: [basic] });
@@ -134,7 +134,7 @@ describe('scheduler/paces', () => {
         );
       }
 
-      it('slow down no other source: they share the rest, the first one first', () => {
+      it('slow down no other source, and are paid in their order', () => {
         const reads = [basic, first, second];
         expect(requests({ reads, perDay: 5_760 })).toEqual({ basic: 1_440, other: 1_440, first: 1_440, second: 1_440 });
         expect(requests({ reads, perDay: 5_040 })).toEqual({ basic: 1_440, other: 1_440, first: 1_440, second: 720 });
@@ -142,7 +142,7 @@ describe('scheduler/paces', () => {
         expect(requests({ reads, perDay: 1_440 })).toMatchObject({ basic: 720, other: 720, first: 0, second: 0 });
       });
 
-      it('are on by themselves only within their share of limits that an answer has named, without a quota of a month', () => {
+      it('are on by themselves only within their share of known limits, and without a monthly quota', () => {
         const isOn = (account: Omit<Account, 'reads'>): string[] =>
           Object.keys(requests({ reads: [basic, auto, more], isMonthly: false, ...account })).filter(
             (name) => name !== 'basic' && name !== 'other',
@@ -153,16 +153,16 @@ describe('scheduler/paces', () => {
         expect(isOn({ perDay: 5_759 })).toEqual([]);
         expect(isOn({ perDay: 1e6, isMonthly: true })).toEqual([]);
         expect(isOn({ perDay: 1e6, isMonthly: undefined })).toEqual([]);
-        // While no limit is known, after another key, what was on stays on.
+        // With another key, before any limit is known, a read that was on stays on.
         expect(isOn({ perDay: 1e6, isMonthly: undefined, tried: ['auto'] })).toEqual(['auto']);
         expect(isOn({ perDay: 1e6, isMonthly: undefined, tried: ['auto'], leftOut: ['auto'] })).toEqual([]);
-        // One that was left out needs a tenth more.
+        // A read that was left out needs a tenth more.
         expect(isOn({ perDay: 6_335, leftOut: ['auto', 'more'] })).toEqual([]);
         expect(isOn({ perDay: 6_337, leftOut: ['auto', 'more'] })).toEqual(['auto']);
       });
     });
 
-    it('pay for a period first, which others do not stretch', () => {
+    it('pay for a periodic read first, which others do not stretch', () => {
       const daily = { name: 'daily', everyMs: HOUR, period: { ms: DAY, from: () => NOW } };
       expect(intervals([basic, daily], 721)).toEqual({ daily: 3_600, basic: 120 });
     });
@@ -176,7 +176,7 @@ interface Case {
   readonly keyAt?: number;
 }
 
-/** The schedule of a source of which a run costs one request. */
+/** The schedule of a source whose run costs one request. */
 function scheduled({ attempt = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt = 0 }: Case = {}): ReadSchedule {
   const source = fakeSource();
   const view: BudgetView = { ...allowed(DAY / plannedMs), quotaOf: () => quota, keyAt: () => keyAt };
@@ -187,14 +187,14 @@ function scheduled({ attempt = POLLED, plannedMs = 2 * HOUR, quota = LEFT, keyAt
 const KEPT = pace(2 * HOUR, 0, false);
 
 describe('scheduler/schedules', () => {
-  it('shows what was polled for a longer interval for as long as that', () => {
+  it('shows values for as long as the interval at which they were polled', () => {
     const view: BudgetView = { ...allowed(24), quotaOf: () => LEFT, keyAt: () => 0 };
     const one = known(fakeSource(), POLLED);
     const [shown] = sourceViews([{ ...one, saved: one.current, running: false }], view, AT);
     expect([shown?.first.pace.intervalMs, shown?.timing.intervalMs]).toEqual([HOUR, 2 * HOUR]);
   });
 
-  it('keeps the pace of the last poll where nothing is left, and waits for the reset', () => {
+  it('keeps the pace of the last poll if nothing is left, and waits for the reset', () => {
     expect(scheduled({ plannedMs: 31 * DAY, quota: SPENT })).toMatchObject({
       pace: KEPT,
       nextAttemptAt: NOVEMBER,
@@ -202,15 +202,15 @@ describe('scheduler/schedules', () => {
     });
   });
 
-  it('waits for the reset where its share is less than a poll, and runs with a share of one', () => {
+  it('waits for the reset if its share is less than one poll, not if it is one', () => {
     expect(scheduled({ plannedMs: 20 * DAY }).pace).toEqual(pace(20 * DAY));
     const { pace: kept, wait } = scheduled({ plannedMs: 20.1 * DAY });
     expect([kept, wait?.until]).toEqual([KEPT, NOVEMBER]);
-    // A trial may last longer than the month, but it is the month that may be renewed.
+    // A trial may last beyond the month, but the quota may renew with the month.
     const trial = { ...LEFT, end: NOVEMBER + 9 * DAY };
     expect(scheduled({ plannedMs: 20.1 * DAY, quota: trial }).wait).toBeUndefined();
     expect(scheduled({ plannedMs: 30 * DAY, quota: trial }).wait?.until).toBe(NOVEMBER);
-    // What is polled once a day is due on the last day too, of which some seconds less than a day are left.
+    // A daily poll is due on the last day too, although less than a day is left.
     const last = { ...LEFT, resetsAt: NOW + DAY - MINUTE, end: NOW + DAY - MINUTE };
     const attempt = { lastAttemptAt: NOW - DAY, intervalMs: DAY };
     const daily = scheduled({ attempt, plannedMs: DAY, quota: last });
@@ -222,33 +222,33 @@ describe('scheduler/schedules', () => {
     expect(scheduled({ plannedMs: MINUTE, quota: soon }).nextAttemptAt).toBeLessThan(NOW);
   });
 
-  it('waits for the reset where less is left than a poll takes', () => {
+  it('waits for the reset if less is left than a poll takes', () => {
     const attempt = { ...POLLED, costs: [7, 7, 7] };
     expect(scheduled({ attempt, quota: { ...LEFT, left: 6 } }).nextAttemptAt).toBe(NOVEMBER);
     expect(scheduled({ attempt, quota: { ...LEFT, left: 7 } }).wait).toBeUndefined();
   });
 
-  it('waits for a long time that a 429 named, whatever is left by our count', () => {
+  it('waits as long as a 429 asks, whatever our count leaves', () => {
     const quota = { ...LEFT, closedUntil: NOVEMBER, limit: '429' } as const;
     const { pace: kept, wait } = scheduled({ quota, plannedMs: HOUR });
     expect(kept).toEqual(KEPT);
     expect(wait).toEqual({ until: NOVEMBER, limit: '429' });
   });
 
-  it('keeps its pace in a wait that is shorter than its interval', () => {
+  it('keeps its pace during a wait shorter than its interval', () => {
     const quota = { ...LEFT, closedUntil: NOW + MINUTE, limit: '429' } as const;
     const attempt = { ...POLLED, lastAttemptAt: NOW - 3 * HOUR };
     expect(scheduled({ quota, attempt })).toMatchObject({ pace: pace(2 * HOUR), nextAttemptAt: NOW + MINUTE });
   });
 
-  it('does not call it a wait where the reset comes less than an interval after the source is due', () => {
+  it('shows no wait if the reset comes less than an interval after the source is due', () => {
     const at = NOW + 2.9 * HOUR;
     const soon = { quota: { ...SPENT, closedUntil: at, resetsAt: at }, plannedMs: 31 * DAY };
     expect(scheduled(soon)).toMatchObject({ pace: KEPT, nextAttemptAt: at, wait: undefined });
     expect(scheduled({ ...soon, attempt: { ...POLLED, lastAttemptAt: NOW - 2 * HOUR } }).wait).toBeDefined();
   });
 
-  it('asks whether the plan is still the same with the first read of each bucket that has something to read', () => {
+  it('asks for the plan with the first read of each bucket that has something to read', () => {
     const reads = [
       { name: 'idle', due: () => Number.POSITIVE_INFINITY },
       { name: 'asker', everyMs: HOUR },
@@ -270,7 +270,7 @@ describe('scheduler/schedules', () => {
     expect(dueNow(NOW - MINUTE)).toEqual([]);
   });
 
-  it('does not call a refused or revoked key a wait for the quota', () => {
+  it('shows no wait for the quota while the key is refused or revoked', () => {
     for (const keyAt of [NOW + DAY, Number.POSITIVE_INFINITY]) {
       expect(scheduled({ plannedMs: 31 * DAY, keyAt }).wait).toBeUndefined();
     }

@@ -6,7 +6,7 @@ import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 const EPOCH = 384_000;
 
 describe('the ages of values', () => {
-  it('an older value replaces nothing, and of two of one time the later answer counts', () => {
+  it('an older value replaces nothing, and the later of two answers about the same time counts', () => {
     const [old, young, again] = [
       { at: 1, is: 'old' },
       { at: 2, is: 'young' },
@@ -20,14 +20,14 @@ describe('the ages of values', () => {
   });
 
   it.each([
-    ['two reads of an epoch may fail', MINUTE, 3 * EPOCH],
-    ['or two of a longer interval', 2 * HOUR, 4 * HOUR],
+    ['two reads, one each epoch, may fail', MINUTE, 3 * EPOCH],
+    ['two reads at a longer interval may fail', 2 * HOUR, 4 * HOUR],
   ])('beyond its usual age %s', (_, intervalMs, more) => {
     const longest = maxAge(10 * MINUTE, intervalMs);
     expect(longest).toBe(10 * MINUTE + more);
     expect(shownUntil({ at: NOW - longest }, longest, NOW)).toBe(NOW + 1);
     expect(shownUntil({ at: NOW - longest - 1 }, longest, NOW)).toBeUndefined();
-    // The end of an epoch in progress, by a clock that is 5 minutes slow; later ones are from before the clock was set back.
+    // An epoch in progress, by a clock that is 5 minutes slow. Later times are from before the clock was set back.
     expect(shownUntil({ at: NOW + EPOCH + 5 * MINUTE }, longest, NOW)).toBeDefined();
     expect(shownUntil({ at: NOW + EPOCH + 5 * MINUTE + 1 }, longest, NOW)).toBeUndefined();
   });
@@ -43,13 +43,13 @@ describe('the ages of values', () => {
 });
 
 describe('sums', () => {
-  it('are known only if every amount is', () => {
+  it('are known only if every amount is known', () => {
     expect([[1, 2], [1, null], [undefined], []].map(sumOfAll)).toEqual([3, undefined, undefined, undefined]);
     expect(weiOfAll(['9007199254740993', '-1'])).toBe('9007199254740992');
     expect([weiOfAll(['1', null]), weiOfAll([])]).toEqual([undefined, undefined]);
   });
 
-  it('a mean leaves out what weighs nothing, and is not known without a value or a weight', () => {
+  it('a mean ignores values without weight, and is unknown if a value or a weight is', () => {
     const pairs = (values: readonly (number | null)[], weights: readonly (number | null)[]) =>
       meanOf(values.map((value, at) => [value, weights[at] ?? null]));
     expect(pairs([0.5, 1, null], [1, 3, 0])).toBe(0.875);

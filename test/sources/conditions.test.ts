@@ -36,7 +36,7 @@ const detected = configured({ validators: { ...defaultConfig().validators, watch
   ({ more }) => more?.detects?.(timing()) ?? [],
 );
 
-it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({ alert, severity }) => {
+it.each(serious)('$alert has a notice on the page, or a reason why not', ({ alert, severity }) => {
   const condition = conditions.find(([name]) => name === alert)?.[1];
   const reason = Object.entries(NOT_ON_PAGE).find(([name]) => name === alert)?.[1];
   expect(
@@ -46,29 +46,29 @@ it.each(serious)('$alert: the page has a notice for it, or a reason why not', ({
   expect(condition && reason, `${alert} is in CONDITIONS and in NOT_ON_PAGE`).toBeUndefined();
 });
 
-it.each(conditions)('%s: is an alert, with its severity, and has its place in the runbook', (name, { severity }) => {
+it.each(conditions)('%s is an alert with this severity and a section in the runbook', (name, { severity }) => {
   const alert = alerts.find((one) => one.alert === name);
   expect(alert?.severity, `${name} in CONDITIONS of ${TABLE}: not so in deploy/prometheus/rules.yaml`).toBe(severity);
   expect(readFileSync(join(ROOT, 'docs/alerts.md'), 'utf8')).toContain(`### ${name}\n`);
 });
 
-it('gives reasons only for alerts that there are', () => {
+it('gives reasons only for existing alerts', () => {
   for (const name of Object.keys(NOT_ON_PAGE)) expect(alerts.map(({ alert }) => alert)).toContain(name);
 });
 
-it.each(Object.entries(THRESHOLDS))('%s is the number of the rules', (name, value) => {
+it.each(Object.entries(THRESHOLDS))('%s is the threshold of the rules', (name, value) => {
   expect(
     value,
     `beaconchain:threshold:${name} is ${shippedThreshold(name)} in deploy/prometheus/rules.yaml: change THRESHOLDS.${name} in ${TABLE} too`,
   ).toBe(shippedThreshold(name));
 });
 
-it.each(detected)('%s: `for` of the rule is what `check` adds', (name) => {
+it.each(detected)('%s: `check` adds the `for` of the rule', (name) => {
   expect(parseDuration(rules.find(({ alert }) => alert === name)?.for ?? '0')).toBe(FOR_MS[name] ?? 0);
 });
 
 it.each(Object.entries(MACHINE_CONDITIONS))('%s: the rule makes the same comparison', (name, { is, than }) => {
-  // Where sweeps are rare, it adds their interval.
+  // The recorded limit includes the interval of rare sweeps.
   const offline = 'on (job, instance) group_left () beaconchain:machine_offline_after_seconds';
   const recorded = than === 'machine_offline_seconds' ? offline : `scalar(max(beaconchain:threshold:${than})`;
   const limit = typeof than === 'number' ? `${than}\n` : recorded;

@@ -30,12 +30,12 @@ describe('sources contract', () => {
     expect(entrySchema(source).parse(JSON.parse(JSON.stringify(empty)))).toEqual(empty);
   });
 
-  it.each(EACH)('%s names each read once, and shares the budget at any size', (_, { reads, share }) => {
+  it.each(EACH)('%s names each read once, and has a share of any budget', (_, { reads, share }) => {
     expect(new Set(reads.map(({ name }) => name)).size).toBe(reads.length);
     for (const allowed of [0, 30, 225, 600, Number.POSITIVE_INFINITY]) expect(share(allowed)).toBeGreaterThan(0);
   });
 
-  it('ends the names of counters, and of no others, in _total, and describes each family', () => {
+  it('only counters end in _total, and every family has a description', () => {
     for (const { name, type, help } of familiesOf(ALL)) {
       expect(name.endsWith('_total'), name).toBe(type === 'counter');
       expect(help, name).toMatch(/^[A-Z].{20,}\.$/);

@@ -22,7 +22,7 @@ import { HOUR, MINUTE, NOW, noSignal, timing } from '../support/time/timing.ts';
 
 const HOUR_RANGE = { start: NOW / 1000 - 3_600, end: NOW / 1000 };
 
-/** Without what is said of the fleet as a whole, and of the present alone. */
+/** Families of the whole fleet, which only the present has. */
 const PRESENT = ['beaconchain_machines', 'beaconchain_machines_dropped'];
 
 /** The samples with their family, and without their times. */
@@ -52,7 +52,7 @@ async function live<T>(source: Source<T>, body: unknown, now: number): Promise<F
   return source.metrics(value, timing({ now }), NO_INPUTS);
 }
 
-it('a record of a machine says the same live and of the past', async () => {
+it('a machine record gives the same samples live and in the past', async () => {
   const source = machinesSource(
     machinesOptions({ chains: ['mainnet', 'hoodi'], chainRules: [{ match: 'n*', chain: 'hoodi' }] }),
   );
@@ -71,7 +71,7 @@ it('a record of a machine says the same live and of the past', async () => {
   expect(flat(told).length).toBeGreaterThan(60);
 });
 
-it('a network counter that falls from one call to the next is withheld as live', () => {
+it('a network counter that falls between two calls is withheld, as it is live', () => {
   const history = machinesHistory(machinesOptions());
   const shown = [9e12, 4e6].map((network_node_bytes_total_receive, minute) => {
     const fields = { timestamp: NOW + minute * MINUTE, network_node_bytes_total_receive };
@@ -81,7 +81,7 @@ it('a network counter that falls from one call to the next is withheld as live',
   expect(shown).toEqual([1, 0]);
 });
 
-it('a day has the same samples live and in the past, at the time of its end', async () => {
+it('a day gives the same samples live and in the past, dated at its end', async () => {
   const source = dailyReturnsSource('mainnet', HOUR);
   const page = returnsPage(datapoint({ deposits: null, start_balance: '123456789012345678901' }));
   const told = await past(source as never, page, { window: '24h' });
@@ -89,7 +89,7 @@ it('a day has the same samples live and in the past, at the time of its end', as
   expect(new Set(timesOf(told))).toEqual(new Set([DAY_2100_END / 1000]));
 });
 
-it('a repeated cursor ends the pages that estimate a history', async () => {
+it('a repeated cursor ends the estimate of a history', async () => {
   const api = fakeApi(() => machinesPage({ system: [systemRecord()] }, 'again'));
   await machinesHistory(machinesOptions()).estimate(api, [HOUR_RANGE], NOW / 1000, noSignal());
   // Two pages of a minute, and one of a machine.

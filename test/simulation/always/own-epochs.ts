@@ -1,38 +1,9 @@
 import { dutiesIn } from '../../../src/sandbox/epoch-duties.ts';
-import { rewardsFor } from '../../../src/sandbox/rewards.ts';
 import { validatorAt } from '../../../src/sandbox/validator.ts';
 import { type Scrape, valueIn } from '../scrape.ts';
+import { type Added, dutiesOf, rewardsOf } from '../service/epoch-truth.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
-
-/** Each counter as it is written in a scrape, and what one validator adds to it. Amounts in wei. */
-type Added = Readonly<Record<string, bigint>>;
-
-function dutiesOf(one: ReturnType<typeof dutiesIn>[number]): Added {
-  return {
-    'attestations_total status="included"': BigInt(one.included),
-    'attestations_total status="missed"': BigInt(one.assigned - one.included),
-    'correct_votes_total vote="head"': BigInt(one.correct.head),
-    'correct_votes_total vote="source"': BigInt(one.correct.source),
-    'correct_votes_total vote="target"': BigInt(one.correct.target),
-  };
-}
-
-function rewardsOf(one: ReturnType<typeof dutiesIn>[number], effective: bigint): Added {
-  const { head, source, target, sync, proposal } = rewardsFor(one, effective);
-  const included = proposal.attestation_inclusion_reward + proposal.sync_inclusion_reward;
-  return {
-    'rewards_ether_total duty="attestation"': head.reward + source.reward + target.reward,
-    'rewards_ether_total duty="sync_committee"': sync.reward,
-    'rewards_ether_total duty="proposal"': included + proposal.slashing_inclusion_reward,
-    'rewards_ether_total duty="execution"': proposal.execution_layer_reward,
-    'penalties_ether_total duty="attestation"': head.penalty + source.penalty + target.penalty,
-    'penalties_ether_total duty="sync_committee"': sync.penalty,
-    'missed_rewards_ether_total duty="attestation"': head.missed + source.missed + target.missed,
-    'missed_rewards_ether_total duty="sync_committee"': sync.missed,
-    'missed_rewards_ether_total duty="proposal"': proposal.missed_cl_reward + proposal.missed_el_reward,
-  };
-}
 
 /** From the least to the most of each counter, after the epochs up to `counted`. */
 interface Point {

@@ -21,7 +21,7 @@ async function newestAfter(data: readonly unknown[], previous: DailyReturns = {}
   return (await poll(answering(returnsPage(...data)), previous)).value.newest;
 }
 
-/** Knows only this path, and refuses any other for this reason. */
+/** A service that knows only this path, and refuses others with this reason. */
 function apiAt(path: string, reason: FailureReason = 'not_found'): FakeApi {
   return fakeApi((request) => {
     if (request.path !== path) throw failed(request, reason);
@@ -34,7 +34,7 @@ function pathsOf(api: FakeApi): string[] {
 }
 
 describe('sources/daily-returns', () => {
-  it('asks for the last day of its chain, in the form of the specification', async () => {
+  it('requests the last day of its chain in the specified form', async () => {
     const api = answering(returnsPage(datapoint()));
     await poll(api, {}, dailyReturnsSource('hoodi', HOUR));
     const body = { chain: 'hoodi', range: { evaluation_window: '24h' }, page_size: 10 };
@@ -52,7 +52,7 @@ describe('sources/daily-returns', () => {
     expect(api.invalidRecords()).toBe(1);
   });
 
-  it('never lets a smaller day replace a larger one, but takes a day over that was computed anew', async () => {
+  it('never replaces a day by an earlier one, but by a new answer about the same day', async () => {
     const { value } = await poll(answering(returnsPage(datapoint())));
     expect((await newestAfter([dayAfter(-1)], value))?.day).toBe(2100);
     expect((await newestAfter([], value))?.day).toBe(2100);
@@ -70,7 +70,7 @@ describe('sources/daily-returns', () => {
     /** What an answer to an unknown path may be. */
     const UNKNOWN = ['bad_request', 'forbidden', 'not_found', 'method_not_allowed', 'unexpected_status'] as const;
 
-    it.each(UNKNOWN)('is the publicly documented one if the other is answered %s, and is kept', async (reason) => {
+    it.each(UNKNOWN)('is the public one, and stays so, if the specified one gets %s', async (reason) => {
       const first = apiAt(PUBLIC, reason);
       const { value, failure } = await poll(first);
       expect(failure).toBeUndefined();
@@ -84,14 +84,14 @@ describe('sources/daily-returns', () => {
       expect(pathsOf(third)).toEqual([PUBLIC, SPECIFIED]);
     });
 
-    it.each(UNKNOWN)('that has never worked fails with %s if the other one is not found either', async (reason) => {
+    it.each(UNKNOWN)('that never worked fails with %s if the other is not found either', async (reason) => {
       const api = fakeApi((request) => {
         throw failed(request, request.path === SPECIFIED ? reason : 'not_found');
       });
       expect((await poll(api)).failure).toMatchObject({ reason });
     });
 
-    it('is not changed after any other failure, and one that works only if it is gone', async () => {
+    it('does not change after other failures, and a working one only if it is gone', async () => {
       const works = (await poll(apiAt(SPECIFIED))).value;
       for (const reason of FAILURE_REASONS) {
         const isOther = !UNKNOWN.some((one) => one === reason);
@@ -107,7 +107,7 @@ describe('sources/daily-returns', () => {
   describe('is due', () => {
     const DAY_2100 = { newest: Datapoint.parse(datapoint()) };
     const NEXT = DAY_2100_END + DAY + 30 * MINUTE;
-    // Whatever end the service gives.
+    // The service may give any end.
     const EARLY = DAY_2100_END - 3 * DAY;
 
     it.each<[string, DailyReturns, lastAttemptAt: number, expected: number]>([

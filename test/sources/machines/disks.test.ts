@@ -11,7 +11,7 @@ const DISKS: Record<string, readonly [total: number, free: number]> = {
   v: [0.1 * TB, 0.06 * TB],
 };
 
-/** What is shown of the disk after each record, one a minute. */
+/** The disk that is shown after each record, one a minute. */
 function shown(turns: string, sizeOf = (total: number, _minute: number) => total): (readonly [unknown, unknown])[] {
   const records = [...turns].map((turn, minute): MachineRecord => {
     const [total = 0, free = 0] = DISKS[turn] ?? [];
@@ -29,14 +29,14 @@ function shown(turns: string, sizeOf = (total: number, _minute: number) => total
 }
 
 it.each(['bvbvbvvbbv', 'bbbbbbvvvvvvbbbbbbvvvvvvvv'])(
-  'shows one disk of a host whose clients report two by turns, however long: %s',
+  'shows one disk of a host whose clients report two in turn: %s',
   (turns) => {
     const settled = shown(turns).slice(turns.indexOf('vb') + 1);
     expect(settled).toEqual(settled.map(() => DISKS['b']));
   },
 );
 
-it('shows a disk that is replaced, or mounted again, at once', () => {
+it('shows a replaced or remounted disk at once', () => {
   expect(shown('bbvvv').slice(2)).toEqual(Array.from('vvv', () => DISKS['v']));
   expect(shown('bbvvbb').slice(2)).toEqual(Array.from('vvbb', (turn) => DISKS[turn]));
 });

@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 const SECONDS = NOW / 1000;
 const STALE = 10 * MINUTE;
 const TIMING = timing();
-/** Of a sweep a minute after the one before. */
+/** The range of a sweep a minute after the one before. */
 const RANGE = { start: SECONDS - 65, newFrom: SECONDS - 65, end: SECONDS + 300 };
 
 function known(...names: string[]): Machines {
@@ -32,20 +32,20 @@ function namesOf({ machines }: Pick<Machines, 'machines'>): string[] {
 }
 
 describe('sources/machines/fleet', () => {
-  it('drops machines beyond max and counts each once', async () => {
+  it('drops machines beyond max, and counts each once', async () => {
     const end = await withRecords(machinesOptions({ max: 2 }), known('a'), records(['b', 'c', 'd', 'c', 'a']), TIMING);
     expect(end).toMatchObject({ dropped: 2 });
     expect(namesOf(end)).toEqual(['a', 'b']);
   });
 
-  it('drops the longest unseen of those already known when max is lowered, and counts them; silent expected ones stay', async () => {
+  it('drops the longest unseen machines when max is lowered, but no expected one', async () => {
     const options = machinesOptions({ max: 2, expected: ['d'] });
     const end = await withRecords(options, seenApart(3_600, 'a', 'b', 'c', 'd'), [], TIMING);
     expect(namesOf(end).toSorted()).toEqual(['a', 'd']);
     expect(end.dropped).toBe(2);
   });
 
-  it('lets the machine that has been silent for longest go for one that reports, and no live one', async () => {
+  it('replaces the longest silent machine, never a live one, by one that reports', async () => {
     const before = seenApart(3_600, 'live', 'silent', 'longest');
     const reports = records(['silent', 'new-1', 'new-2', 'new-3'], SECONDS + 1);
     const end = await withRecords(machinesOptions({ max: 3 }), before, reports, TIMING);
@@ -61,28 +61,28 @@ describe('sources/machines/fleet', () => {
     ]);
   });
 
-  it('takes no time back that it has shown where our own clock was set back', async () => {
+  it('never shows an older time after our clock was set back', async () => {
     const back = { ...TIMING, now: NOW - DAY };
     const seen = async (at: number): Promise<unknown> =>
       (await withRecords(machinesOptions(), known('a'), records(['a'], at), back)).machines[0]?.system?.timestamp;
     expect([await seen(SECONDS - 420), await seen(SECONDS)]).toEqual([SECONDS - 360, SECONDS]);
   });
 
-  it('keeps out machines that are not admitted, known or not', async () => {
+  it('keeps excluded machines out, known or not', async () => {
     const options = machinesOptions({ exclude: ['out'] });
     expect(namesOf(await withRecords(options, known('out', 'in'), records(['out']), TIMING))).toEqual(['in']);
   });
 
-  it('lets go of machines that were not seen for forget_after', async () => {
+  it('forgets machines that were not seen for forget_after', async () => {
     const keptAt = async (now: number, held = now): Promise<string[]> =>
       namesOf(await withRecords(machinesOptions(), known('a'), [], timing({ now, held })));
     const last = NOW + 31 * DAY - 6 * MINUTE;
     expect([await keptAt(last), await keptAt(last + 1)]).toEqual([['a'], []]);
-    // Not by a time that has not held.
+    // A time that has not held forgets nothing.
     expect([await keptAt(NOW + 40 * DAY, NOW), await keptAt(NOW + 40 * DAY, -Infinity)]).toEqual([['a'], ['a']]);
   });
 
-  it('joins the nameless records with those of a machine called unnamed', async () => {
+  it('joins nameless records with those of a machine called unnamed', async () => {
     const timestamp = SECONDS - 400;
     const [system] = records([''], timestamp);
     const all = [system, ['validator', { timestamp }], ['node', { timestamp, machine: 'unnamed' }]] as MachineRecord[];
@@ -99,7 +99,7 @@ describe('sources/machines/fleet', () => {
 });
 
 describe('sources/machines/sweep', () => {
-  it('looks for no process that became silent before its machine did', () => {
+  it('does not ask for a process that became silent before its machine did', () => {
     const lookedFor = (gap: number): string[] => {
       const [system, node] = [SECONDS - 400, SECONDS - 400 - gap].map((timestamp) => ({ timestamp, machine: 'a' }));
       const { machines } = { machines: [{ name: 'a', system, node }] } as unknown as Machines;
@@ -108,7 +108,7 @@ describe('sources/machines/sweep', () => {
     expect([lookedFor(600), lookedFor(601)]).toEqual([['node', 'system'], ['system']]);
   });
 
-  it('requests machines that were live at the last complete sweep, however long ago, over at most 31 days', () => {
+  it('asks for machines that were live at the last complete sweep, at most 31 days back', () => {
     const [live, silent] = [18 * MINUTE, 18 * MINUTE + 1].map((age) => SECONDS - DAY / 500 - age / 1000);
     const machines = [live, silent].map((timestamp, i) => ({ name: `m${i}`, system: { timestamp, machine: `m${i}` } }));
     const at = (beganAt?: number): string[] => {
@@ -143,14 +143,14 @@ describe('sources/machines/sweep', () => {
       expect(rangeOf(machinesOptions(), known(), TIMING).end).toBe(SECONDS + 300);
     });
 
-    it('is the same at a longer interval that is configured, and of one sweep in 30 on a scarce budget', () => {
+    it('reaches 6 min back hourly at a long configured interval, but in one sweep of 30 if stretched', () => {
       const progress = { beganAt: SECONDS - 60, lateAt: NOW - HOUR };
       expect(since(progress, 5 * MINUTE, 5 * MINUTE)).toEqual([-360, -65]);
       expect(since(progress, 5 * MINUTE)).toEqual([-65, -65]);
       expect(since({ ...progress, lateAt: NOW - 150 * MINUTE }, 5 * MINUTE)).toEqual([-360, -65]);
     });
 
-    it('of the first sweep, and then of one an hour, reaches 6 min back for late records', () => {
+    it('reaches 6 min back for late records, at the first sweep and then hourly', () => {
       // Also after the clock was set back.
       expect(since({ beganAt: SECONDS + 1, lateAt: NOW + 1 })).toEqual([-360, -75]);
       expect(since({})).toEqual([-360, -75]);
@@ -158,7 +158,7 @@ describe('sources/machines/sweep', () => {
       expect(since({ beganAt: SECONDS - 60, lateAt: NOW - HOUR })).toEqual([-360, -65]);
     });
 
-    it('reaches 6 min back where a sweep begins later than its interval with jitter and two minutes', () => {
+    it('reaches 6 min back if a sweep begins two minutes later than its interval and jitter', () => {
       const reach = (seconds: number, intervalMs = MINUTE): number[] =>
         since({ beganAt: SECONDS - seconds, lateAt: NOW }, intervalMs, intervalMs);
       expect([reach(186), reach(187), reach(86_400)]).toEqual([
@@ -173,7 +173,7 @@ describe('sources/machines/sweep', () => {
     });
   });
 
-  it('pauses after each machine, so that scrapes go on', async () => {
+  it('pauses after each machine, so that scrapes are answered', async () => {
     let pauses = 0;
     const pause = (): undefined => {
       pauses += 1;

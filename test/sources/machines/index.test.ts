@@ -15,7 +15,7 @@ function ranAt(times: Readonly<Record<string, number>>): Entry<Machines> {
   return { ...emptyEntry(SOURCE), reads: Object.fromEntries(reads) };
 }
 
-it('is due after the effective interval and up to a tenth more, each time another part of it', () => {
+it('is due after the effective interval and a jitter of up to a tenth', () => {
   const hourly = machinesSource(machinesOptions({ intervalMs: HOUR }));
   const delays = Array.from({ length: 50 }, (_, i) => {
     const last = NOW + i * 61_000;
@@ -27,7 +27,7 @@ it('is due after the effective interval and up to a tenth more, each time anothe
   expect(new Set(delays).size).toBeGreaterThan(45);
 });
 
-it('asks for as many requests as a sweep costs, on a scarce budget also for those of one sweep in thirty', () => {
+it('plans the requests of a sweep, on a scarce budget with those of the rare reads', () => {
   const perDay = (allowedPerDay?: number): number[] =>
     scheduleAt(SOURCE, undefined, NOW, allowedPerDay).reads.map(({ pace }) => pace.requestsPerDay);
   expect(perDay()).toEqual([1_440, 4, 0]);
@@ -40,7 +40,7 @@ it('asks for as many requests as a sweep costs, on a scarce budget also for thos
   ]);
 });
 
-it('lists the names every 6 hours, on a scarce budget once in thirty sweeps', () => {
+it('lists the names every 6 hours, or every 30 sweeps on a scarce budget', () => {
   const next = (allowedPerDay: number): number[] => {
     const { reads, first } = scheduleAt(SOURCE, ranAt({ sweep: NOW, names: NOW }), NOW, allowedPerDay);
     return [(reads[1]?.nextAttemptAt ?? 0) - NOW, first.pace.intervalMs];
@@ -50,7 +50,7 @@ it('lists the names every 6 hours, on a scarce budget once in thirty sweeps', ()
   expect(listMs).toBeCloseTo(30 * sweepMs, 0);
 });
 
-it('reads the list and unknown names in one round with a sweep, which waits for nothing', () => {
+it('reads the list and unknown names in the round of a sweep', () => {
   const entry = ranAt({ sweep: NOW, names: NOW - 6 * HOUR + MINUTE, unknown: NOW });
   const listed = { ...entry, value: { ...entry.value, asked: [['a', 0]] } } as typeof entry;
   const [sweep, ...others] = scheduleAt(SOURCE, listed, NOW).reads.map(({ nextAttemptAt }) => nextAttemptAt);

@@ -16,12 +16,12 @@ function node(at: number, fields: object = {}): MachineRecord {
   return ['node', NodeRecord.parse({ timestamp: at, sync_eth2_synced: true, ...fields })];
 }
 
-/** A synced node whose head stands where that of hoodi was at the start, or so many slots after it. */
+/** A synced node whose head is that of hoodi at the start, or `slots` after it. */
 function standing(minute: number, slots = 0): MachineRecord {
   return node(START + minute * 60, { sync_beacon_head_slot: slotAt('hoodi', START * 1000) + slots });
 }
 
-/** A node in step with `chain`, one record a minute. */
+/** A node that follows `chain`, one record a minute. */
 function inStep(chain: Chain, minutes: number, from = START, behind = 0): MachineRecord[] {
   return Array.from({ length: minutes + 1 }, (_, i) => {
     const at = from + i * 60;
@@ -42,18 +42,18 @@ const AUTO = machinesOptions({ chain: 'auto' });
 const hoodi = { name: 'a', learned: { chain: 'hoodi' } } as const;
 
 describe('the chain of a machine', () => {
-  it('is that of two synced records of its node that are two minutes apart, in any order', () => {
+  it('follows from two synced records of its node two minutes apart, in any order', () => {
     expect(learnAll(undefined, inStep('hoodi', 2)).chain).toBe('hoodi');
     expect(learnAll(undefined, inStep('mainnet', 2).reverse()).chain).toBe('mainnet');
   });
 
-  it('is not known from less than two minutes, or from records without a head', () => {
+  it('is unknown after less than two minutes, or without a head', () => {
     expect(learnAll(undefined, inStep('hoodi', 1)).chain).toBeUndefined();
     const headless = with_({ sync_beacon_head_slot: null }, inStep('hoodi', 5));
     expect(learnAll(undefined, headless).chain).toBeUndefined();
   });
 
-  it.each([undefined, false])('is that of two heads within 16 slots of its clock where the flag is %s', (flag) => {
+  it.each([undefined, false])('follows from two heads within 16 slots of its clock if the flag is %s', (flag) => {
     const behind = (slots: number): MachineRecord[] =>
       with_({ sync_eth2_synced: flag }, inStep('hoodi', 2, START, slots));
     expect([16, 17].map((slots) => learnAll(undefined, behind(slots)).chain)).toEqual(['hoodi', undefined]);
@@ -61,14 +61,14 @@ describe('the chain of a machine', () => {
     expect(learnAll(undefined, [far, near] as MachineRecord[]).chain).toBeUndefined();
   });
 
-  it('stays that of the first of two nodes under one name, whoever comes first in each minute', () => {
+  it('is that of the first of two nodes under one name, in any order of their records', () => {
     const heads = (turns: string): MachineRecord[] =>
       [...turns].flatMap((turn, i) => inStep(turn === 'm' ? 'mainnet' : 'hoodi', 0, START + i * 60));
     expect(learnAll(undefined, heads('mhmmhhhmhhhhmhhhh')).chain).toBe('mainnet');
     expect(learnAll(undefined, heads(`mmm${'h'.repeat(22)}`)).chain).toBe('hoodi');
   });
 
-  it('is not that of another chain which a syncing node passes, although it says that it is synced', () => {
+  it('is never one that a syncing node passes, even if that node claims to be synced', () => {
     // Mainnet from genesis, a hundred times as fast as the chain, past the head of hoodi.
     const passes = Array.from({ length: 10 }, (_, i) => standing(i, i * 500 - 2_000));
     expect(learnAll(undefined, passes).chain).toBeUndefined();
@@ -76,20 +76,20 @@ describe('the chain of a machine', () => {
     expect(arrived.chain).toBe('mainnet');
   });
 
-  it('is not known while the head stands still, or is more than a day off', () => {
+  it('is unknown while the head stands still or is more than a day off', () => {
     expect(learnAll(undefined, [standing(0), standing(2), standing(4)]).chain).toBeUndefined();
     expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS + 10)).chain).toBeUndefined();
     expect(learnAll(undefined, inStep('hoodi', 4, START, DAY_SLOTS - 10)).chain).toBe('hoodi');
   });
 
-  it('is kept when the node falls behind, and follows a machine that moves', () => {
+  it('stays when the node falls behind, and changes when the machine moves', () => {
     const learned = learnAll(undefined, inStep('hoodi', 2));
     const stuck = learnAll({ learned }, [standing(150)]);
     expect(stuck.chain).toBe('hoodi');
     expect(learnAll({ learned: stuck }, inStep('mainnet', 10, START + 9_600)).chain).toBe('mainnet');
   });
 
-  it('is an assumption until it is found or configured, or if its own node contradicts the configuration', () => {
+  it('is assumed until it is found or configured, and while the node contradicts the configuration', () => {
     expect(isChainKnown(AUTO, { name: 'a' })).toBe(false);
     expect(isChainKnown(AUTO, hoodi)).toBe(true);
     expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, { name: 'a' })).toBe(false);
@@ -100,7 +100,7 @@ describe('the chain of a machine', () => {
     expect(isChainKnown({ ...AUTO, chain: 'mainnet' }, hoodi)).toBe(false);
   });
 
-  it('is an assumption while the newest record is that of another chain, as of two nodes under one name', () => {
+  it('is assumed while the newest record is of another chain', () => {
     const holding = (chain: Chain, behind = 0): Parameters<typeof isChainKnown>[1] => {
       const head = { timestamp: START, sync_beacon_head_slot: slotAt(chain, START * 1000) - behind };
       return { name: 'a', learned: { chain: 'mainnet' }, node: NodeRecord.parse(head) };
@@ -118,14 +118,14 @@ describe('the flag of the execution client', () => {
   const shown = (record: MachineRecord, learned: Learned): boolean | null | undefined =>
     trusted({ name: 'a', node: record[1] as NodeRecord, learned }, START * 1000).node?.sync_eth1_connected;
 
-  it('has no value before this client has said yes, whether it says no or nothing', () => {
+  it('has no value before this client has said yes', () => {
     for (const said of [{ sync_eth1_connected: false }, {}]) {
       const record = node(START, { ...teku, ...said });
       expect(shown(record, learnAll(undefined, [record]))).toBeNull();
     }
   });
 
-  it('is believed once the same name and version have said yes, and no longer after an update', () => {
+  it('is believed once this client version has said yes, until an update', () => {
     const yes = node(START, { ...teku, client_version: '25.1.0', sync_eth1_connected: true });
     const learned = learnAll(undefined, [yes]);
     expect(shown(yes, learned)).toBe(true);
@@ -153,7 +153,7 @@ describe('a set of counters', () => {
     ['disk', 'disk_node_reads_total', 800_000, 0],
     ['network', 'network_node_bytes_total_receive', 9e9, 4e6],
   ])(
-    '%s of a host that falls without a reboot is withheld for ten minutes, then for an hour',
+    '%s of a host that falls without a reboot is withheld for ten minutes, and an hour the next time',
     (set, field, more, less) => {
       const once = system(field, [more, less]);
       expect([10.9, 11].map((minute) => withheld(once, minute))).toEqual([[set], []]);
@@ -166,7 +166,7 @@ describe('a set of counters', () => {
     },
   );
 
-  it('cpu of a host that rises too fast is withheld, too, however few threads a container reports', () => {
+  it('cpu of a host that rises too fast is withheld, however few threads a container reports', () => {
     const rise = (by: number) => [
       ...system('cpu_threads', [1]),
       ...system('cpu_node_idle_seconds_total', [100, 100 + by], 1),
@@ -185,7 +185,7 @@ describe('a set of counters', () => {
     expect([61, 63].map((seconds) => sets(1, 0, 8 * seconds))).toEqual([[], [process]]);
   });
 
-  it('is null with all its fields and no others, beside the gauges of the more complete record', () => {
+  it('loses all its fields and no others, beside the gauges of the more complete record', () => {
     const shown = { disk_node_bytes_total: 2e12, memory_node_bytes_free: 1e9 };
     const less = { disk_node_bytes_total: 1e11, memory_node_bytes_free: 2e9, disk_node_reads_total: 0, cpu_cores: 8 };
     const network = { network_libp2p_bytes_total_receive: 5 };
@@ -212,7 +212,7 @@ describe('the boot time', () => {
       const fields = { timestamp: START + (from + i) * 60, misc_node_boot_ts_seconds: boot, cpu_cores: 8 };
       return ['system', { ...fields, ...(boot === A ? HOST_A : HOST_B) }];
     });
-  /** What is shown at a minute: whether the name is shared, the network counter, and the free disk. */
+  /** Whether the name is shared, the network counter and the free disk at a minute. */
   const shown = (records: readonly MachineRecord[], minute: number): unknown[] => {
     const learned = learnAll(undefined, records);
     const machine = { name: 'a', system: records.at(-1)?.[1] as SystemRecord, learned };
@@ -221,7 +221,7 @@ describe('the boot time', () => {
     return [isNameShared(machine, at), system?.network_node_bytes_total_receive, system?.disk_node_bytes_free];
   };
 
-  it('that steps back, or forth without a reboot, withholds the counters for ten minutes', () => {
+  it('that steps back, or forward without a reboot, withholds the counters for ten minutes', () => {
     expect(shown(booted([B, A]), 10.9)).toEqual([false, null, 5]);
     expect(shown(booted([B, A]), 11)).toEqual([false, 9e12, 5]);
     expect(shown(booted([B, A, B + 300, A]), 12.9)).toEqual([false, null, 5]);
@@ -230,7 +230,7 @@ describe('the boot time', () => {
     expect(shown(booted([A, START + 30]), 1)).toEqual([false, 1e12, 60]);
   });
 
-  it('that comes back to the same value twice in a day is of two hosts, whose fuller disk is shown, for a day', () => {
+  it('that returns to the same value twice in a day means two hosts, for a day', () => {
     expect(shown(booted([A, B, A, B, A]), 4)[0]).toBe(false);
     const records = booted([A, B, A, B + 1, A, B]);
     expect(shown(records, 5)).toEqual([true, null, 5]);
@@ -245,7 +245,7 @@ describe('the boot time', () => {
     expect(shown(rarely, 1_444)[0]).toBe(false);
   });
 
-  it('of a board without a clock chip, which steps back and then forth to a new value, is of one host', () => {
+  it('that steps back and then to a new value, as without a clock chip, means one host', () => {
     const steps = [0, 1, 2, 3].flatMap((i) => booted([B + i * 600, A, A, B + i * 600 + 300], i * 10));
     expect(shown(steps, 33)).toEqual([false, null, 60]);
     expect(shown(steps, 41)).toEqual([false, 1e12, 60]);

@@ -3,7 +3,9 @@ import { machineFamilies } from '../../../src/sources/machines/metrics.ts';
 import type { MachinesOptions } from '../../../src/sources/machines/options.ts';
 import { Machines } from '../../../src/sources/machines/state.ts';
 import type { Family } from '../../../src/toolkit/exposition/family.ts';
+import { HELD_FOR_MS } from '../../../src/toolkit/lib/held-time.ts';
 import { machinesOptions, nodeRecord, systemRecord, validatorRecord } from '../../support/answers/machine-records.ts';
+import { expectFirstChange } from '../../support/exposition/first-change.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
 import { DAY, MINUTE, NOW, timing } from '../../support/time/timing.ts';
 
@@ -32,7 +34,7 @@ function present(families: readonly Family[]): string[] {
     .map(({ name }) => name.slice('beaconchain_machine_'.length));
 }
 
-it('takes absence for 0 where 0 must be possible, and only there', () => {
+it('shows absent fields as 0 only if 0 is a meaningful value', () => {
   const record = { timestamp: 1790769623 };
   const bare = { name: 'a', system: record, validator: record, node: record };
   const families = shown(Machines.parse({ machines: [bare], dropped: 0 }));
@@ -46,7 +48,7 @@ it('takes absence for 0 where 0 must be possible, and only there', () => {
   }
 });
 
-it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there', (kind) => {
+it.each(['memory', 'disk'])('shows absent free %s as 0 if the total is present', (kind) => {
   const free = (fields: Fields): number | undefined =>
     sampleValue(shown(fleet(fields)), `beaconchain_machine_${kind}_free_bytes`);
   expect(free({ [`${kind}_node_bytes_free`]: undefined })).toBe(0);
@@ -57,7 +59,7 @@ it.each(['memory', 'disk'])('takes absent free %s for 0 where the total is there
 describe('staleness', () => {
   const seen = 1790769623000;
 
-  it('shows a value up to stale_after and withdraws it then, while last_seen stays', () => {
+  it('withdraws values after stale_after, but not last_seen', () => {
     const machines = fleet({});
     expect(present(shown(machines, {}, seen + 10 * MINUTE))).toContain('cpu_cores');
     expect(present(shown(machines, {}, seen + 10 * MINUTE + 1))).toEqual(['last_seen_timestamp_seconds']);
@@ -69,15 +71,16 @@ describe('staleness', () => {
     expect(processes(seen + 31 * DAY)).toEqual(['system', 'validator']);
     expect(processes(seen + 31 * DAY + 1)).toEqual(['validator']);
     expect(processes(seen + 31 * DAY + 1001)).toEqual([]);
-    const jumped = timing({ now: seen + 40 * DAY, held: seen });
-    expect(samplesOf(machineFamilies(machinesOptions(), fleet({}, {}), jumped), LAST_SEEN)).toHaveLength(2);
+    const at = (now: number, held: number) => machineFamilies(machinesOptions(), fleet({}, {}), timing({ now, held }));
+    expect(samplesOf(at(seen + 40 * DAY, seen), LAST_SEEN)).toHaveLength(2);
+    expectFirstChange((now) => at(now, now - HELD_FOR_MS), seen + 31 * DAY + MINUTE);
   });
 });
 
 describe('expected machines', () => {
   const expected = ['node-a', 'never', 'never'];
 
-  it('show as never seen until they are, and count', () => {
+  it('have last_seen 0 until they are seen, and count as machines', () => {
     const families = shown(fleet({}), { expected });
     expect(sampleValue(families, LAST_SEEN, { machine: 'node-a' })).toBe(1790769623);
     expect(samplesOf(families, LAST_SEEN).at(-1)).toEqual({
@@ -87,7 +90,7 @@ describe('expected machines', () => {
     expect(sampleValue(families, 'beaconchain_machines')).toBe(2);
   });
 
-  it('have the label of their group, as all series of a machine have, and no other', () => {
+  it('have the label of their group on all their series', () => {
     const groups = [{ name: 'home', machines: ['node-*', 'never'] }];
     const of = (options: Partial<MachinesOptions>) =>
       shown(fleet({}, {}, {}), options)
@@ -98,7 +101,7 @@ describe('expected machines', () => {
     expect(of({ expected: [], groups: [{ name: 'office', machines: ['office-*'] }] })).toEqual(of({ expected: [] }));
   });
 
-  it('are not expected when they are excluded', () => {
+  it('have no series if they are excluded', () => {
     const families = shown(fleet({}), { expected, exclude: ['node-a', 'never'] });
     expect(samplesOf(families, LAST_SEEN)).toEqual([]);
     expect(sampleValue(families, 'beaconchain_machines')).toBe(0);

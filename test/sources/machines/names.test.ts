@@ -15,14 +15,14 @@ import {
 import { entryWith, type RoundResult, round } from '../../support/runs/round.ts';
 import { DAY, HOUR, MINUTE, NOW, SECOND } from '../../support/time/timing.ts';
 
-/** With jitter at most a minute. */
+/** At most a minute with jitter. */
 const EVERY_MS = 54 * SECOND;
 
 /** A service, and a program whose state is written after each poll and read before the next one, as over restarts. */
 class Account {
-  /** What `machine-names` answers. */
+  /** The answer of `machine-names`. */
   listed: unknown;
-  /** Machines whose newest record is so old, ms. */
+  /** The age of each machine's newest record, ms. */
   readonly ages = new Map<string, number>();
   /** Why a request for this name, or for the list (''), fails. */
   readonly failures = new Map<string, FailureReason | Error>();
@@ -90,7 +90,7 @@ describe('sources/machines expected names', () => {
     expect(account.asked).toEqual(['a', 'gone', 'gone']);
   });
 
-  it('a 404 means that nothing was found, and fails no sweep; a 400 and a 403 are no answer, and fail it', async () => {
+  it('a 404 means that nothing was found, while a 400 or a 403 fails the sweep', async () => {
     for (const reason of ['not_found', 'bad_request', 'forbidden'] as const) {
       const account = new Account();
       account.failures.set('a', reason);
@@ -104,7 +104,7 @@ describe('sources/machines expected names', () => {
 });
 
 describe('sources/machines machine-names', () => {
-  it('are listed at the first start and then every 6 hours, across restarts too', async () => {
+  it('are listed at the first start and then every 6 hours, across restarts', async () => {
     const account = new Account();
     await account.sweep(NOW, 1 + 6 * 60);
     expect(account.lists).toEqual([NOW, NOW + 6 * HOUR]);
@@ -120,7 +120,7 @@ describe('sources/machines machine-names', () => {
     expect(account.asked).toEqual(account.listed);
   });
 
-  it('that fail are requested again after the next list', async () => {
+  it('that fail are requested again after the next list of names', async () => {
     const account = new Account(['a']);
     account.failures.set('a', 'server_error');
     expect((await account.poll(NOW)).failure).toMatchObject({ reason: 'server_error' });
@@ -130,7 +130,7 @@ describe('sources/machines machine-names', () => {
     expect(account.asked).toEqual(['a', 'a']);
   });
 
-  it('that the budget did not let through are requested as soon as it does', async () => {
+  it('that the budget held back are requested as soon as it allows', async () => {
     const account = new Account(['a', 'b']);
     account.failures.set('a', new BudgetClosed(NOW));
     expect((await account.poll(NOW)).failure).toBeInstanceOf(BudgetClosed);
@@ -139,7 +139,7 @@ describe('sources/machines machine-names', () => {
     expect(account.asked).toEqual(['a', 'a', 'b']);
   });
 
-  it('cost no machine its place, and hide none that was dropped', async () => {
+  it('replace no known machine, and count as dropped', async () => {
     const account = new Account();
     const machines = ['a', 'b'].map((name) => ({ name, system: { timestamp: NOW / 1_000 } }));
     account.state = entryWith(machinesSource(machinesOptions()), { machines, dropped: 0, asked: [['c', 0]] });
@@ -148,7 +148,7 @@ describe('sources/machines machine-names', () => {
     expect([account.held, account.asked, value.dropped]).toEqual([['a'], ['c'], 2]);
   });
 
-  it('fail no sweep if they cannot be read, and are requested again within the hour', async () => {
+  it('fail no sweep if the list cannot be read, which is requested again within the hour', async () => {
     const account = new Account('none');
     const { failure, entry } = await account.poll(NOW);
     expect(failure).toBeInstanceOf(RequestFailed);

@@ -3,13 +3,13 @@ import { SystemRecord } from '../../../src/api/answers/machines.ts';
 import { chainOf, groupOf, isIncluded, machineName } from '../../../src/sources/machines/options.ts';
 import { machinesOptions, systemRecord } from '../../support/answers/machine-records.ts';
 
-it('admits everyone, or those included, but never those excluded', () => {
+it('admits all machines, or those included, but never those excluded', () => {
   expect(isIncluded(machinesOptions(), 'a')).toBe(true);
   const options = machinesOptions({ include: ['a', 'b'], exclude: ['b'] });
   expect(['a', 'b', 'c'].map((name) => isIncluded(options, name))).toEqual([true, false, false]);
 });
 
-it('labels a machine by its name, as far as an exposition can carry it', () => {
+it('labels a machine by its name, without characters that an exposition cannot carry', () => {
   for (const machine of [' ', 'a"b" \\ \r\n\t', 'Gerät 😀 机器 \u202e', 'x'.repeat(1_000)])
     expect(machineName(SystemRecord.parse(systemRecord({ machine })).machine)).toBe(machine);
   expect(['', null, 'nul\0'].map(machineName)).toEqual(['unnamed', 'unnamed', 'nul\ufffd']);
@@ -28,7 +28,7 @@ describe('chain rules', () => {
     expect(chainOf(options, { name: 'my-hoodi-12' })).toBe('hoodi');
   });
 
-  it('matches the whole name, where * stands for anything and nothing else for more than itself', () => {
+  it('matches the whole name, and only * is a wildcard', () => {
     const matches = (match: string, name: string): boolean =>
       chainOf(machinesOptions({ chainRules: [{ match, chain: 'hoodi' }] }), { name }) === 'hoodi';
     for (const [match, ...names] of [
@@ -42,7 +42,7 @@ describe('chain rules', () => {
   });
 });
 
-it('a machine is in the group that names it, else in the first whose pattern matches', () => {
+it('a machine is in the group that names it, otherwise in the first whose pattern matches', () => {
   const options = machinesOptions({
     groups: [
       { name: 'nodes', machines: ['node-*'] },

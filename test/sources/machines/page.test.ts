@@ -12,7 +12,7 @@ import { HOUR, MINUTE, NOW, polls, timing } from '../../support/time/timing.ts';
 
 type Fields = Record<string, unknown>;
 
-/** In time for a record of a minute ago. */
+/** The head of a healthy node a minute ago. */
 const HEAD = slotAt('mainnet', NOW) - 5;
 const UNSYNCED = { sync_eth2_synced: undefined, sync_beacon_head_slot: undefined };
 
@@ -53,7 +53,7 @@ function markup(cell: Cell | undefined): string {
 
 const FRESH = [MINUTE, MINUTE, MINUTE];
 
-it('puts those first that want looking after: what wakes somebody before what can wait', () => {
+it('lists urgent machines first, then those that can wait, then healthy ones', () => {
   const { rows, notices, table } = summary(
     [
       machine('fresh', FRESH),
@@ -81,7 +81,7 @@ it('puts those first that want looking after: what wakes somebody before what ca
   ]);
 });
 
-it('counts the healthy machines of each group that has some, and those in none', () => {
+it('counts the healthy machines of each group, and of no group', () => {
   const machines = [machine('node-a', FRESH), machine('home-1', FRESH, UNSYNCED)];
   const groups = [
     { name: 'office', machines: ['office-*'] },
@@ -96,13 +96,13 @@ it('counts the healthy machines of each group that has some, and those in none',
   ]);
 });
 
-it('is not green between rare polls, when the machine may have been silent for hours', () => {
+it('is not green between rare polls, because the machine may have been silent for hours', () => {
   const polled = { intervalMs: 8 * HOUR, lastSuccessAt: NOW - 6 * HOUR };
   const { table } = summary([machine('a', [6 * HOUR, 6 * HOUR, 6 * HOUR])], { staleAfterMs: 19 * HOUR }, polled);
   expect([...table.rows].map(stateOf)).toEqual(['out of date']);
 });
 
-describe('has a notice where an alert fires, and none where it does not', () => {
+describe('has a notice if an alert fires', () => {
   const on = (...fields: [Fields, Fields?, Fields?]) => summary([machine('a', FRESH, ...fields)]).notices;
   const disk = (free: number): Fields => ({ disk_node_bytes_total: 1_000, disk_node_bytes_free: free });
 
@@ -137,7 +137,7 @@ describe('has a notice where an alert fires, and none where it does not', () => 
     expect([notices, rows[0]?.[3]]).toEqual([[], '']);
   });
 
-  it('judges silence at the last successful poll, and by how often it is polled', () => {
+  it('judges silence at the last successful poll and by the interval of polls', () => {
     const silent = [machine('a', [11 * MINUTE, 11 * MINUTE, 11 * MINUTE])];
     const told = (polled: Partial<Polls>) => summary(silent, {}, polled).notices;
     expect(told({})).toEqual(['1 machine silent: a.']);
@@ -148,10 +148,10 @@ describe('has a notice where an alert fires, and none where it does not', () => 
 
   it.each([
     ['two silent ones', ['b', 'c'], true],
-    ['two silent ones, and one that died before', ['b', 'c', 'dead'], true],
-    ['one silent one, and one that died before', ['b', 'dead'], false],
+    ['two silent ones, and one that died a day ago', ['b', 'c', 'dead'], true],
+    ['one silent one, and one that died a day ago', ['b', 'dead'], false],
     ['a fresh one', ['b', 'c', 'fresh'], false],
-  ])('calls all silent where there are %s: %s', (_, names, isTold) => {
+  ])('reports that all are silent with %s: %s', (_, names, isTold) => {
     const ages: Record<string, number> = { fresh: MINUTE, b: 11 * MINUTE, c: 23 * HOUR, dead: 25 * HOUR };
     const fleet = names.map((name) => machine(name, Array(3).fill(ages[name])));
     const all = 'All machines are silent. Is your site down?';
@@ -159,10 +159,10 @@ describe('has a notice where an alert fires, and none where it does not', () => 
   });
 
   it.each([
-    ['only a group that is dark', 'a1 a2 b1 c', ['All machines of 1 group are silent: a. Is the site down?']],
-    ['what is in no group as one more', 'c d', ['All machines of no group are silent. Is your site down?']],
-    ['no group of one machine', 'b2', []],
-  ])('of several groups calls silent: %s', (_, silent, told) => {
+    ['only a group that is all silent', 'a1 a2 b1 c', ['All machines of 1 group are silent: a. Is the site down?']],
+    ['machines in no group as one group', 'c d', ['All machines of no group are silent. Is your site down?']],
+    ['no single machine', 'b2', []],
+  ])('reports as silent: %s', (_, silent, told) => {
     const fleet = ['a1', 'a2', 'b1', 'b2', 'c', 'd'].map((name) =>
       machine(name, Array(3).fill(silent.split(' ').includes(name) ? 11 * MINUTE : MINUTE)),
     );

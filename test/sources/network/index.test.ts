@@ -36,7 +36,7 @@ const ofQueues = (series: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.entries(series).filter(([name]) => name.startsWith('queue_')));
 
 describe('the network', () => {
-  it('shows duties, votes, scores and queues of the documented answers, and nothing of other fields', async () => {
+  it('shows duties, votes, scores and queues of the documented answers, and no other field', async () => {
     const api = serviceOf();
     expect(shown((await poll(api)).value)).toEqual({
       'network_score_ratio total': 0.9951,
@@ -94,12 +94,12 @@ describe('the network', () => {
     ['no queue', null, {}],
     ['nulls', { count: null, balance: null, estimated_processed_at: null }, {}],
     ['an end without a time', { estimated_processed_at: { epoch: 490_550, timestamp: null } }, {}],
-  ])('shows of %s what is known, and nothing false', async (_, exit_queue, expected) => {
+  ])('shows only what is known of a queue with %s', async (_, exit_queue, expected) => {
     const { value } = await poll(serviceOf({ queues: () => ({ data: { exit_queue } }) }));
     expect(ofQueues(shown(value))).toEqual(expected);
   });
 
-  it('shows a few top-ups beside many deposits', async () => {
+  it('shows top-ups beside deposits without a balance', async () => {
     const deposit_queue = { deposit_count: 90_000, topup_count: 1, topup_balance: '1000000000000000000' };
     const { value } = await poll(serviceOf({ queues: () => ({ data: { deposit_queue } }) }));
     expect(ofQueues(shown(value))).toEqual({ 'queue_validators deposit': 90_000, 'queue_balance_ether topup': 1 });
@@ -108,19 +108,16 @@ describe('the network', () => {
   it.each([
     ['of an epoch in the future', { ...NETWORK_PERFORMANCE, range: { epoch: { start: 1, end: 490_238 } } }],
     ['without its epoch', { data: NETWORK_PERFORMANCE.data }],
-  ])(
-    'an answer %s is invalid, the values from before stay, and the queues are read all the same',
-    async (_, answer) => {
-      const before = await poll(serviceOf());
-      const api = serviceOf({ network_performance: () => answer });
-      const { value, failure } = await poll(api, before.entry, NOW + HOUR);
-      expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance', 'queues']);
-      expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
-      expect(value.performance).toEqual(before.value.performance);
-    },
-  );
+  ])('an answer %s is invalid, keeps the earlier values, and does not stop the queues', async (_, answer) => {
+    const before = await poll(serviceOf());
+    const api = serviceOf({ network_performance: () => answer });
+    const { value, failure } = await poll(api, before.entry, NOW + HOUR);
+    expect(api.requests.map(({ endpoint }) => endpoint)).toEqual(['network_performance', 'queues']);
+    expect(failure).toMatchObject({ endpoint: 'network_performance', reason: 'invalid_body' });
+    expect(value.performance).toEqual(before.value.performance);
+  });
 
-  it('neither reads nor shows the queues where the budget leaves them out', async () => {
+  it('neither reads nor shows the queues if the budget leaves them out', async () => {
     const { entry: before } = await poll(serviceOf());
     const api = serviceOf();
     const { entry, value, ran } = await poll(api, before, NOW + DAY, 1);

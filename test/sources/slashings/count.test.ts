@@ -9,12 +9,12 @@ function records(fields: Fields): ReadonlyMap<string, AttesterSlashing> {
   return new Map([[identityOf(record), record]]);
 }
 
-it('slashings of an older slot do not set the time of the last one back', () => {
+it('a slashing of an older slot does not set back the time of the last one', () => {
   const first = countSlashings(NO_SLASHINGS, 330, records(slashing(330, [4])));
   expect(countSlashings(first.state, 320, records(slashing(320, [5]))).state.lastAttesterSlashingSlot).toBe(330);
 });
 
-it('counts the epochs that it skips, and only forward', () => {
+it('counts skipped epochs, and never skips backward', () => {
   const at = { ...NO_SLASHINGS, scannedEpoch: 10, tried: { epochMs: 1, namesMs: 0 } };
   expect(skipTo(at, 13)).toMatchObject({ scannedEpoch: 13, totals: { skippedEpochs: 3 } });
   expect(skipTo(at, 13).tried).toBeUndefined();

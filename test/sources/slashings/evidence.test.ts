@@ -17,7 +17,7 @@ function exchanged(record: Fields): Fields {
 describe('identity', () => {
   const known = identityOf(evidence([7, 5]));
 
-  it('is that of earlier versions, whose state has counted it', () => {
+  it('is the same as in earlier versions, whose state remembers it', () => {
     expect(known).toBe('5ce1a675d5c865763330cb58e8c53a13');
   });
 
@@ -34,7 +34,7 @@ describe('identity', () => {
 
   const data = ['beaconblockroot', 'index', 'slot', 'source_epoch', 'source_root', 'target_epoch', 'target_root'];
 
-  it('differs by every field of the data and the indices', () => {
+  it('depends on every field of the data and on the indices', () => {
     for (const field of [1, 2].flatMap((n) => ['indices', ...data].map((name) => `attestation${n}_${name}`))) {
       const other = field.endsWith('root') ? '0xf00' : field.endsWith('indices') ? [57] : 1;
       expect(identityOf(evidence([7, 5], { [field]: other })), field).not.toBe(known);
@@ -63,7 +63,7 @@ it.each<[kind: string, when: string, sourcesAndTargets: readonly number[], field
   expect(kindOf(evidence([1], { ...Object.fromEntries(epochs), ...fields }))).toBe(kind);
 });
 
-it('slashed validators are those in both lists, each once, ascending', () => {
+it('lists the validators of both attestations once, ascending, as slashed', () => {
   const lists = { attestation1_indices: [9, 3, 3, 100, 7], attestation2_indices: [100, 3, 8, 9, 3] };
   expect(slashedBy(evidence([], lists))).toEqual([3, 9, 100]);
 });

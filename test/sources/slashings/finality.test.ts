@@ -19,7 +19,7 @@ const EPOCH_MS = 384_000;
 
 let follower: Follower;
 
-/** One poll in which the finalized view names another epoch. */
+/** One poll in which the finalized view names this epoch. */
 async function oddPoll(finalized: number): Promise<void> {
   const { chain } = follower;
   chain.advance();
@@ -35,14 +35,14 @@ function proposed(): number | undefined {
 }
 
 describe('sources/slashings finality', () => {
-  /** It has counted the epoch F, and 32 slots of it. */
+  /** The follower has counted the 32 slots of epoch F. */
   beforeEach(async () => {
     follower = new Follower();
     follower.chain.grow(E, F);
     await follower.poll(0);
   });
 
-  it('tells which epoch was final when, so that the sums of the network are not behind while it is lost, nor after a restart', async () => {
+  it('gives its time to the network source, whose sums are not behind while it is lost, even after a restart', async () => {
     const network = networkSource({ chain: 'mainnet', intervalMs: HOUR, chains: 1 });
     const api = fakeApi(() => ({ ...NETWORK_PERFORMANCE, range: { epoch: F } }));
     const behind = async (): Promise<number | undefined> => {
@@ -59,7 +59,7 @@ describe('sources/slashings finality', () => {
     expect(await behind()).toBe(follower.now - epochEnd('mainnet', F));
   });
 
-  it.each([1, 80_000])('%i epochs beyond what can be final costs its answer, and nothing after it', async (ahead) => {
+  it.each([1, 80_000])('%i epochs beyond the possible costs that answer, and no later one', async (ahead) => {
     await oddPoll(F + 1 + ahead);
     expect(follower.failure).toMatchObject({ reason: 'invalid_body' });
     expect(follower.state).toMatchObject({ headEpoch: E + 1, finalizedEpoch: F, scannedEpoch: F });
@@ -69,7 +69,7 @@ describe('sources/slashings finality', () => {
     expect([proposed(), follower.value('skipped_epochs_total')]).toEqual([2 * 32, 0]);
   });
 
-  it('that is lower for once costs its answer, and nothing after it', async () => {
+  it('that is lower once costs that answer, and no later one', async () => {
     await oddPoll(F - 40);
     expect(follower.failure).toBeUndefined();
     expect(follower.state).toMatchObject({ finalizedEpoch: F, scannedEpoch: F });
@@ -80,12 +80,12 @@ describe('sources/slashings finality', () => {
     expect(follower.found('finality_back')).toEqual([]);
   });
 
-  it('goes back when all answers of an hour are lower, which is reported, and nothing is counted twice', async () => {
+  it('goes back if all answers of an hour are lower, which is reported, and nothing counts twice', async () => {
     for (let i = 1; i <= 30; i += 1) {
       Object.assign(follower.chain, { latest: E - 40 + i, finalized: F - 40 + i });
       await follower.poll(EPOCH_MS);
       expect(follower.failure).toBeUndefined();
-      // Finality is read from the second poll on, when the latest epoch has advanced.
+      // The second poll is the first one that reads finality.
       expect(follower.state.finalizedEpoch).toBe(i <= 11 ? F : F - 40 + i);
     }
     expect(follower.found('finality_back')).toEqual([{ from: F, to: F - 28 }]);
@@ -97,7 +97,7 @@ describe('sources/slashings finality', () => {
     expect(proposed()).toBe(31 * 32);
   });
 
-  it('does not go back where one answer of the hour is not lower, or the clock jumps', () => {
+  it('does not go back if one answer of the hour is not lower, or if the clock jumps', () => {
     let state: Slashings = { ...NO_SLASHINGS, finalizedEpoch: F, scannedEpoch: F };
     for (let minute = 0; minute < 240; minute += 10) {
       const epoch = minute % 60 === 50 ? F : F - 3;
@@ -108,7 +108,7 @@ describe('sources/slashings finality', () => {
     expect(state.finalizedEpoch).toBe(F);
   });
 
-  it('that was wrong in an answer counts no epoch that the next answer does not name as final', async () => {
+  it('that was too high in one answer counts no epoch beyond the next answer', async () => {
     // Finality stands still for an hour.
     follower.now += HOUR;
     follower.fault = (what) => (what === `${F + 1}` ? 'server_error' : undefined);

@@ -6,13 +6,13 @@ import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 
 let follower: Follower;
 
-/** So many epochs more become final, and the reads that are due run. */
+/** Lets more epochs become final, and runs the reads that are due. */
 async function advance(epochs = 1, ...poll: Parameters<Follower['poll']>): Promise<string[]> {
   follower.chain.advance(epochs);
   return follower.poll(...poll);
 }
 
-/** Polls as long as that is due at once. */
+/** Polls until nothing is due at once. */
 async function caughtUp(): Promise<void> {
   while (follower.due() <= follower.now) await follower.poll(0);
 }
@@ -21,7 +21,7 @@ beforeEach(async () => {
   follower = await following();
 });
 
-it('begins with the current finalized epoch, and counts it: history is not news', async () => {
+it('starts with the current finalized epoch, and counts it', async () => {
   follower = new Follower();
   follower.chain.grow(E, F);
   expect(await follower.poll()).toEqual(['latest', 'finalized']);
@@ -30,7 +30,7 @@ it('begins with the current finalized epoch, and counts it: history is not news'
   expect(follower.value('skipped_epochs_total')).toBe(0);
 });
 
-it('looks whenever the head epoch advanced, and counts what became final exactly once', async () => {
+it('reads finality whenever the head epoch has advanced, and counts each final epoch once', async () => {
   await follower.poll();
   for (let i = 1; i <= 5; i += 1) {
     expect(await advance()).toEqual(['latest', `${E + i - 1}`, 'finalized']);
@@ -40,7 +40,7 @@ it('looks whenever the head epoch advanced, and counts what became final exactly
   expect(follower.state.scannedEpoch).toBe(F + 5);
 });
 
-it('continues at once while epochs are left, twelve at a time', async () => {
+it('counts twelve epochs a poll, and continues at once while some are left', async () => {
   await advance(30);
   expect(follower.state.scannedEpoch).toBe(F + 12);
   expect(follower.due()).toBe(follower.now);
@@ -51,7 +51,7 @@ it('continues at once while epochs are left, twelve at a time', async () => {
   expect(follower.value('slots_total', { status: 'proposed' })).toBe(32 * 32);
 });
 
-it('counts proposer slashings at finality only', async () => {
+it('counts proposer slashings only at finality', async () => {
   follower.chain.change(E * 32 + 4, { proposerslashingscount: 2 });
   await follower.poll();
   expect(follower.value('proposer_slashings_total')).toBe(0);
@@ -64,7 +64,7 @@ it('counts proposer slashings at finality only', async () => {
 describe('slashings', () => {
   const slot = (F + 1) * 32 + 9;
 
-  it('not readable in three attempts at head are requested again at finality', async () => {
+  it('that three attempts at the head could not read are requested again at finality', async () => {
     const late = E * 32 + 9;
     follower.chain.slash(late, [7]);
     follower.chain.answers.set(`slot/${late}`, []);
@@ -78,7 +78,7 @@ describe('slashings', () => {
     [undefined, `slot ${slot} reports more attester slashings than could be read`],
     ['server_error', 'server_error'],
   ] as const)(
-    'that come short at finality (%s) hold the epoch for an hour, with a failure: %s',
+    'that are incomplete at finality (%s) hold the epoch for an hour, with a failure: %s',
     async (fault, said) => {
       follower.chain.grow(E + 1, F + 1);
       follower.chain.slash(slot, [7]);
@@ -128,8 +128,8 @@ describe('catch_up', () => {
   // Nine epochs are 3,456 s.
   it.each([
     ['', undefined],
-    ['also if the service is away at the start', 'network'],
-  ] as const)('skips the epochs of a stop beyond it, and reports it %s', async (_, fault) => {
+    ['even if the service is away at the start', 'network'],
+  ] as const)('skips the epochs of a stop beyond it, and reports them %s', async (_, fault) => {
     await onTime(HOUR);
     follower.startAnew(100 * EPOCH);
     follower.chain.advance(100);
@@ -143,18 +143,18 @@ describe('catch_up', () => {
     expect(follower.state.scannedEpoch).toBe(F + 100);
   });
 
-  it('of however little loses no epoch if finality comes back while the program runs', async () => {
+  it('loses no epoch, however short it is, if finality returns while the program runs', async () => {
     await onTime(1);
     await withoutFinality(30);
     follower.reload(MINUTE);
     await withoutFinality(30);
-    // A restart within an interval is no stop.
+    // A restart within an interval does not count as a stop.
     follower.startAnew(MINUTE);
     await finalityBack();
     expect([counted(), skipped()]).toEqual([61, 0]);
   });
 
-  it('loses no epoch in an outage, over a restart in it, a wait for the quota and a step of the clock', async () => {
+  it('loses no epoch in an outage with a restart, a wait for the quota, or a step of the clock', async () => {
     await onTime(HOUR);
     follower.fault = () => 'network';
     for (let i = 0; i < 40; i += 1) {
@@ -176,7 +176,7 @@ describe('catch_up', () => {
     expect([counted(), skipped()]).toEqual([152, 0]);
   });
 
-  it('skips only the epochs of each stop, not those before and between them that were not final', async () => {
+  it('skips only the epochs of stops, not those before and between that were not final', async () => {
     await onTime(HOUR);
     await withoutFinality(30);
     follower.startAnew(20 * EPOCH);
@@ -196,7 +196,7 @@ describe('catch_up', () => {
     expect([counted(), skipped()]).toEqual([58, 34]);
   });
 
-  it('counts those between two samples as skipped, without a word at each', async () => {
+  it('counts epochs between two samples as skipped, without an event', async () => {
     const scarce = { allowedPerDay: 225 / 4 };
     expect(await advance(4, 4 * 384_000, scarce)).toEqual(['finalized']);
     expect(follower.value('skipped_epochs_total')).toBe(3);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SlotRow } from '../../../src/api/answers/slots.ts';
 import { epochAt, slotTime } from '../../../src/facts/chain.ts';
 import { isPlausibleRowAt } from '../../../src/sources/slashings/blocks.ts';
-import { doubleVote, epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
+import { epochRows, rootOf, row, slashing } from '../../support/answers/slot-rows.ts';
 import { E, F, type Follower, following } from '../../support/runs/follower.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
@@ -12,7 +12,7 @@ describe('the head pass of slashings', () => {
     follower = await following();
   });
 
-  it('takes the newest canonical block for the head', async () => {
+  it('shows the newest canonical block as the head', async () => {
     const special = { 7: { syncaggregate_participation: 0.5 }, 8: { status: '3' }, 9: { status: '0' } };
     follower.chain.answers.set(`${E + 1}`, epochRows(E + 1, special, 10).toReversed());
     follower.chain.latest = E + 1;
@@ -25,7 +25,7 @@ describe('the head pass of slashings', () => {
     });
   });
 
-  it('is a canonical block without its payload too, as Gloas allows: its values are unknown, not 0', async () => {
+  it('shows unknown values, not 0, of a head without its payload, as Gloas allows', async () => {
     const execution = Object.keys(row({ slot: E * 32 })).filter((name) => name.startsWith('exec_'));
     const withoutPayload = { ...Object.fromEntries(execution.map((name) => [name, null])), withdrawalcount: 0 };
     follower.chain.answers.set(`${E}`, epochRows(E, { 31: withoutPayload }));
@@ -36,13 +36,13 @@ describe('the head pass of slashings', () => {
     for (const name of execution) expect(head?.[name as keyof typeof head] ?? null, name).toBeNull();
   });
 
-  it('is of the epoch of most rows: a single row of another one moves nothing', async () => {
+  it('takes the epoch of most rows, so that a single odd row changes nothing', async () => {
     follower.chain.answers.set(`${E}`, [...epochRows(E), row({ slot: (E + 5) * 32 })]);
     await follower.poll();
     expect(follower.state).toMatchObject({ headEpoch: E, head: { epoch: E } });
   });
 
-  it('reads the epoch that passed at the next pass where that failed', async () => {
+  it('reads the previous epoch again at the next pass if that failed', async () => {
     follower.chain.grow(E + 1, F);
     follower.fault = (what) => (what === `${E}` ? 'network' : undefined);
     await follower.poll();
@@ -51,11 +51,11 @@ describe('the head pass of slashings', () => {
     expect((await follower.poll()).slice(0, 2)).toEqual(['latest', `${E}`]);
   });
 
-  it('keeps the head where an answer is older, and finality goes on when the service has caught up', async () => {
+  it('keeps the head if an answer is older, and reads finality when the service has caught up', async () => {
     follower.chain.latest = E - 1;
     expect(await follower.poll()).toEqual(['latest']);
     expect(follower.state.head).toMatchObject({ slot: E * 32 + 31 });
-    // A cache can also be some slots behind.
+    // A cache can be some slots behind.
     follower.chain.latest = E;
     follower.chain.answers.set(`${E}`, epochRows(E, {}, 9));
     expect(await follower.poll()).toEqual(['latest', `${E - 1}`, 'finalized']);
@@ -63,7 +63,7 @@ describe('the head pass of slashings', () => {
     expect(await follower.poll()).toEqual(['latest']);
   });
 
-  it('takes blocks more than five minutes ahead of our clock for bad records', async () => {
+  it('rejects blocks more than five minutes ahead of our clock as bad records', async () => {
     const epoch = epochAt('mainnet', follower.now) + 1;
     follower.chain.latest = epoch;
     const start = slotTime('mainnet', epoch * 32) * 1000;
@@ -78,7 +78,7 @@ describe('the head pass of slashings', () => {
     expect(isPlausibleRowAt('mainnet', start)(SlotRow.parse(scheduled))).toBe(true);
   });
 
-  it('treats an answer without a readable row as a failure, keeps the head and continues with finality', async () => {
+  it('fails without a readable row, keeps the head, and continues with finality', async () => {
     for (const rows of [[], [{ slot: 'x' }]]) {
       follower.chain.answers.set(`${E}`, rows);
       if (rows.length === 0) await follower.poll();
@@ -88,7 +88,7 @@ describe('the head pass of slashings', () => {
     }
   });
 
-  it('takes a single empty list for no answer, which fails nothing and changes nothing', async () => {
+  it('ignores a single empty list, and fails at the second in a row', async () => {
     const rows = epochRows(E);
     for (const [answer, fails] of [[], [], rows, [], rows].map((one, i) => [one, i === 1] as const)) {
       follower.chain.answers.set(`${E}`, answer);
@@ -102,7 +102,7 @@ describe('the head pass of slashings', () => {
     const slot = E * 32 + 5;
     const slashed = () => follower.sightings.map(({ validators }) => validators);
 
-    it.each(['1', -1, 1e308, {}])('are requested once where the number is %j, which is not "none"', async (odd) => {
+    it.each(['1', -1, 1e308, {}])('are requested once if their number is %j', async (odd) => {
       follower.chain.slash(slot, [1]);
       follower.chain.change(slot, { attesterslashingscount: odd });
       follower.chain.change(slot + 1, { attesterslashingscount: odd });
@@ -111,33 +111,7 @@ describe('the head pass of slashings', () => {
       expect(slashed()).toEqual([[1]]);
     });
 
-    it('of a poll that is aborted between two blocks are events of the next poll, each once', async () => {
-      for (const own of [9, 10]) follower.chain.slash(E * 32 + own, [own]);
-      const stop = new AbortController();
-      follower.signal = stop.signal;
-      follower.fault = (what) => {
-        if (what === `slot/${E * 32 + 10}`) stop.abort(new Error('stopping'));
-        return stop.signal.aborted ? 'network' : undefined;
-      };
-      await follower.poll();
-      expect(follower.sightings).toEqual([]);
-      follower.signal = new AbortController().signal;
-      follower.fault = () => undefined;
-      await follower.poll();
-      expect(slashed()).toEqual([[9], [10]]);
-      expect(follower.value('attester_slashings_total', { kind: 'double_vote' })).toBe(2);
-    });
-
-    it('are requested again when another block with slashings takes the slot', async () => {
-      follower.chain.slash(slot, [3]);
-      await follower.poll();
-      const orphaned = { root: rootOf(slot), isCanonical: false, attesterSlashings: [doubleVote([3])] };
-      follower.chain.put(slot, orphaned, { root: rootOf(slot, 1), attesterSlashings: [doubleVote([4])] });
-      expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
-      expect(slashed()).toEqual([[3], [4]]);
-    });
-
-    it('of an orphaned block of the slot are ignored', async () => {
+    it('of an orphaned block in the same slot are ignored', async () => {
       follower.chain.slash(slot, [3]);
       follower.chain.answers.set(`slot/${slot}`, [
         slashing(slot, [8], { block_root: rootOf(slot, 1) }),
@@ -148,7 +122,7 @@ describe('the head pass of slashings', () => {
       expect(await follower.poll()).toEqual(['latest']);
     });
 
-    it('that are incomplete are counted and requested again, three times in all', async () => {
+    it('that are incomplete are counted, and requested up to three times', async () => {
       follower.chain.slash(slot, [3]);
       follower.chain.change(slot, { attesterslashingscount: 2 });
       for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
@@ -159,7 +133,7 @@ describe('the head pass of slashings', () => {
       for (let i = 0; i < 3; i += 1) expect(await follower.poll()).toEqual(['latest', `slot/${slot}`]);
     });
 
-    it('that fail are a failure of the poll, and are tried three times at head', async () => {
+    it('that fail make the poll fail, and are tried three times at the head', async () => {
       follower.chain.slash(slot, [3]);
       follower.chain.slash(slot + 1, [4]);
       follower.fault = (what) => (what === `slot/${slot}` ? 'bad_request' : undefined);

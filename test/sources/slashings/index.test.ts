@@ -9,9 +9,9 @@ import { scheduleAt } from '../../support/runs/round.ts';
 import { slashingsOptions } from '../../support/runs/slashings-options.ts';
 import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 
-/** Its genesis is more than two years after that of mainnet. */
+/** A recent epoch of hoodi. */
 const HOODI_E = 120_000;
-/** An epoch takes 384 s: 225 a day. */
+/** 225 epochs a day. */
 const EPOCH_MS = 384_000;
 const { intervalMs: BY_DEFAULT } = defaultConfig().slashings;
 
@@ -21,7 +21,7 @@ describe('sources/slashings', () => {
     follower = await following();
   });
 
-  it('asks v1 for its chain, the head in its turn and slashings first', async () => {
+  it('requests v1 for its chain, and gives slashings the highest priority', async () => {
     follower = new Follower({ chain: 'hoodi' });
     follower.chain.grow(HOODI_E, HOODI_E - 2);
     follower.chain.slash(HOODI_E * 32, [1]);
@@ -33,7 +33,7 @@ describe('sources/slashings', () => {
     ]);
   });
 
-  it('lets old epochs wait for everything else', async () => {
+  it('gives old epochs the lowest priority', async () => {
     follower.chain.grow(E + 5, F + 5);
     await follower.poll(HOUR);
     expect(follower.requests.slice(-4).map(({ priority, path }) => [priority, path.split('/')[4]])).toEqual([
@@ -44,7 +44,7 @@ describe('sources/slashings', () => {
     ]);
   });
 
-  it('reports a closed budget, and keeps its value and what the status says', async () => {
+  it('reports a closed budget, and keeps its value', async () => {
     follower = await following({ watch: [{ first: 7, last: 7 }] });
     const { state } = follower;
     follower.inputs = { slashedByStatus: [{ validator: 7 }] };
@@ -56,7 +56,7 @@ describe('sources/slashings', () => {
     expect(follower.state).toEqual({ ...state, slashedByStatus: [{ validator: 7 }] });
   });
 
-  it.each(['latest', 'slot', 'finalized', `${F + 1}`])('is not a result when it is aborted at %s', async (where) => {
+  it.each(['latest', 'slot', 'finalized', `${F + 1}`])('has no result if it is aborted at %s', async (where) => {
     follower.chain.grow(E + 2, F + 2);
     follower.chain.slash((E + 2) * 32, [1]);
     const stop = new AbortController();
@@ -74,25 +74,23 @@ describe('sources/slashings', () => {
     expect(follower.sightings).toHaveLength(aborted === 'head' ? 0 : 1);
   });
 
-  describe('is due', () => {
-    it('each interval for the finalized epochs alone, where head passes do not fit the budget', async () => {
-      const scarce = { allowedPerDay: 300 };
-      expect(follower.due(scarce)).toBe(follower.now + DAY / 300);
-      follower.chain.grow(E + 3, F + 3);
-      expect(await follower.poll(3 * EPOCH_MS, scarce)).toEqual(['finalized', `${F + 1}`, `${F + 2}`]);
-      expect(await follower.poll(DAY / 300, scarce)).toEqual(['finalized']);
-      expect(follower.state.totals.slots.proposed).toBe(4 * 32);
-      follower.chain.grow(E + 23, F + 23);
-      await follower.poll(20 * EPOCH_MS, scarce);
-      expect(follower.due(scarce)).toBe(follower.now);
-    });
+  it('reads only finalized epochs, each interval, if head passes do not fit the budget', async () => {
+    const scarce = { allowedPerDay: 300 };
+    expect(follower.due(scarce)).toBe(follower.now + DAY / 300);
+    follower.chain.grow(E + 3, F + 3);
+    expect(await follower.poll(3 * EPOCH_MS, scarce)).toEqual(['finalized', `${F + 1}`, `${F + 2}`]);
+    expect(await follower.poll(DAY / 300, scarce)).toEqual(['finalized']);
+    expect(follower.state.totals.slots.proposed).toBe(4 * 32);
+    follower.chain.grow(E + 23, F + 23);
+    await follower.poll(20 * EPOCH_MS, scarce);
+    expect(follower.due(scarce)).toBe(follower.now);
   });
 
   it.each([
     ['the head', ['latest', 'finalized'], ['latest', 'finalized']],
     ['finality', ['finalized'], ['finalized']],
     ['the slashings of a block', [`slot/${E * 32}`], ['latest', `slot/${E * 32}`]],
-  ])('asks a minute later for what failed alone, at any interval: %s', async (_, broken, again) => {
+  ])('repeats only the failed read after a minute, at any interval: %s', async (_, broken, again) => {
     for (const intervalMs of [BY_DEFAULT, HOUR]) {
       follower = new Follower({ intervalMs });
       follower.chain.grow(E, F);
@@ -108,7 +106,7 @@ describe('sources/slashings', () => {
   });
 
   describe('its pace', () => {
-    /** What so many requests a day allow, if head passes were left out or not. */
+    /** The pace at `perDay` requests. `leftOut`: the reads that the budget left out before. */
     function paceAt(perDay: number, { leftOut = [] as string[], intervalMs = MINUTE } = {}) {
       const source = slashingsSource(slashingsOptions({ intervalMs }));
       const schedule = scheduleAt(source, { ...emptyEntry(source), leftOut }, NOW, perDay);
@@ -141,14 +139,14 @@ describe('sources/slashings', () => {
       expect(paceAt(perDay, { intervalMs })).toEqual({ intervalMs: every, requests, leavesOut });
     });
 
-    it('restores head passes when the share exceeds their cost by a tenth, and leaves nothing idle before', () => {
+    it('restores head passes when the share exceeds their cost by a tenth, and uses all of it before', () => {
       const back = (share: number) => paceAt(share, { leftOut: ['head'] });
       expect([675, 742, 743].map((share) => back(share).leavesOut)).toEqual([FINALIZED, FINALIZED, '']);
       for (const share of [230, 240, 700, 740]) expect(back(share).requests).toBeCloseTo(share, 6);
     });
   });
 
-  it('has little weight where not every finalized epoch can be read, and more with what is allowed for each chain', () => {
+  it('has little weight until every finalized epoch can be read, and then more', () => {
     const shares = (chains: number, ...allowed: number[]) =>
       allowed.map((perDay) => slashingsSource(slashingsOptions({ chains })).share(perDay));
     expect(shares(1, 0, 225, 412.5, 600, Number.POSITIVE_INFINITY)).toEqual([0.3, 0.3, expect.closeTo(1.65), 3, 3]);

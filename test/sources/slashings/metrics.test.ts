@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from '../../support/time/timing.ts';
 const GENESIS = 1606824023;
 const EPOCH = 384_000;
 
-it('shows genesis and counters at 0 from the start, and nothing that is not known', () => {
+it('shows only the genesis and counters of 0 at the start', () => {
   const shown = new Follower()
     .families()
     .flatMap(({ name, samples }) => samples.map(({ labels: { chain, ...rest }, value }) => [name, rest, value]));
@@ -24,11 +24,11 @@ it('shows genesis and counters at 0 from the start, and nothing that is not know
   ]);
 });
 
-it('withdraws the head when it is too old, and keeps the rest', async () => {
+it('withdraws a head that is too old, and keeps the rest', async () => {
   const follower = await following();
   const heads = (overrides: Parameters<Follower['families']>[0]): number =>
     follower.families(overrides).filter(({ name, samples }) => name.includes('_head_') && samples.length > 0).length;
-  // Of its last slot: an answer that repeats an old block makes it no younger.
+  // The age is that of the block, not of the answer.
   const at = (GENESIS + 12 * (E * 32 + 31)) * 1000;
   const usual = 10 * MINUTE + 3 * EPOCH;
   expect(heads({ now: at + usual })).toBe(8);
@@ -38,7 +38,7 @@ it('withdraws the head when it is too old, and keeps the rest', async () => {
   expect(heads({ now: at + 10 * MINUTE + 2 * HOUR + 1, ...hourly })).toBe(0);
   // The budget leaves head passes out, and reads finality each hour.
   expect(heads({ now: at + usual + 1, intervalMs: HOUR, of: {} })).toBe(0);
-  // The clock was set back since, so its age is unknown.
+  // After the clock was set back, the age is unknown.
   expect(heads({ now: at - 5 * MINUTE - EPOCH })).toBe(8);
   expect(heads({ now: at - 5 * MINUTE - EPOCH - 1 })).toBe(0);
   follower.now += HOUR;
@@ -49,10 +49,10 @@ it.each<
   [string, status: Omit<Slashed, 'validator'> | undefined, evidence: number | undefined, slot: number | undefined]
 >([
   ['the slot of the evidence', undefined, E * 32 + 9, E * 32 + 9],
-  ['the slot of the evidence, whatever an earlier status tells', { slot: (E - 1) * 32 }, E * 32 + 9, E * 32 + 9],
-  ['the epoch that the status tells, without evidence', { slot: E * 32 }, undefined, E * 32],
-  ['not known, if neither tells', { reportedSlot: E * 32 }, undefined, undefined],
-])('the time of a slashing is %s, and stays so', async (_, status, evidence, slot) => {
+  ['the slot of the evidence, whatever the status says', { slot: (E - 1) * 32 }, E * 32 + 9, E * 32 + 9],
+  ['the epoch of the status, without evidence', { slot: E * 32 }, undefined, E * 32],
+  ['unknown without either', { reportedSlot: E * 32 }, undefined, undefined],
+])('the time of a slashing is %s, for good', async (_, status, evidence, slot) => {
   const reported: Slashed[] = [];
   const follower = new Follower({ watch: [{ first: 7, last: 7 }] });
   follower.inputs = { slashedByStatus: reported };
@@ -72,7 +72,7 @@ it.each<
   }
 });
 
-it('names the watched validators that were slashed, ranges included, through a restart', async () => {
+it('names the watched validators that were slashed, at the edges of ranges too', async () => {
   const follower = await following({
     watch: [
       [12345, 12345],

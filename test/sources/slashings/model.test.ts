@@ -31,7 +31,7 @@ interface Run {
   readonly first: number | undefined;
 }
 
-/** Details of a block are tried three times before finality, so only two polls of a run fail in their middle. */
+/** The details of a block are tried three times before finality, so at most two polls of a run may break off. */
 const MAX_BROKEN_POLLS = 2;
 
 async function poll(sandbox: Sandbox, run: Run, now: number, fault: Fault): Promise<Run> {
@@ -54,14 +54,14 @@ async function poll(sandbox: Sandbox, run: Run, now: number, fault: Fault): Prom
     }
     if (asked === 'finalized') first ??= finalized;
     const data = chainAnswer(sandbox, request);
-    // The head pass makes two requests. Later, an epoch that is not final is read for the parent of its first block.
+    // After the two requests of the head pass, an epoch that is not final is read only for the parent of its first block.
     const epoch = Number(data[0]?.['epoch']);
     if (requests <= 2 || epoch <= finalized) epochs.push(epoch);
     return { data };
   }
 
   const { entry, failure } = await round(SOURCE, fakeApi(answer), run.entry, { now });
-  // Nothing failed: whatever is canonical in the epochs that were read is known now.
+  // Without a failure, all canonical slashings of the epochs that were read are known.
   if (!failure) for (const one of epochs.flatMap((epoch) => canonicalSlashings(world, epoch))) seen.add(one);
   return { entry, seen, first };
 }
@@ -93,7 +93,7 @@ const step = fc.oneof(
 );
 
 describe('sources/slashings model', PATIENT, () => {
-  it('counts slashings that were canonical when read or are final, once, whatever happens in between', async () => {
+  it('counts each slashing once that was canonical when it was read or final, through reorganisations and kills', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const sandbox = new Sandbox();
@@ -115,7 +115,7 @@ describe('sources/slashings model', PATIENT, () => {
           }
         }
 
-        // In the end everything is final, and the head has advanced, so that the source looks.
+        // At the end all is final, and the head has advanced, so that the source reads finality.
         for (let i = 0; i < 32; i += 1) chain.add([]);
         chain.finalize(1_000);
         for (let i = 0; i < 10; i += 1) {

@@ -41,7 +41,7 @@ function earned(follower: Follower, kind: 'mev' | 'fees'): number | undefined {
   return follower.value('watched_block_rewards_ether_total', { kind });
 }
 
-/** The validators with an unexpected recipient, and the notices and cells of the page, if this list were configured. */
+/** The series, alerts and page with this list of fee recipients. */
 function judged(follower: Follower, feeRecipients: readonly string[], now = follower.now) {
   const other = new Follower({ ...ON, feeRecipients });
   other.entry = follower.entry;
@@ -57,7 +57,7 @@ function judged(follower: Follower, feeRecipients: readonly string[], now = foll
 }
 
 describe('the blocks of watched validators', () => {
-  it('are each asked for once, when their epoch is final, and count what the builder paid, else the fees, never both', async () => {
+  it('are requested once, at finality, and count the payment of the builder or else the fees', async () => {
     const follower = await settled();
     expect([earned(follower, 'mev'), earned(follower, 'fees')]).toEqual([0, 0]);
     follower.chain.put(SLOT + 1, { proposer: 4 });
@@ -73,7 +73,7 @@ describe('the blocks of watched validators', () => {
     expect([earned(follower, 'mev'), follower.value('watched_blocks_unread_total')]).toEqual([0.02, 0]);
   });
 
-  it('are one each, also if an epoch is counted again, and the oldest are given up if too many wait', () => {
+  it('are queued once each, and the oldest are given up if too many wait', () => {
     const rows = SlotRow.array().parse(
       epochRows(F, Object.fromEntries(Array.from({ length: 32 }, (_, i) => [i, { proposer: 3 }]))),
     );
@@ -87,14 +87,14 @@ describe('the blocks of watched validators', () => {
     expect([open.length, open[0]?.slot, unread]).toEqual([1_000, 31, 31]);
   });
 
-  it('without a payload have nothing to read', async () => {
+  it('without a payload are not requested', async () => {
     const follower = await settled();
     follower.chain.change(SLOT, { exec_block_number: null });
     expect(await blocksAsked(follower)).toEqual([]);
     expect(follower.state.ownBlocks).toMatchObject({ open: [], last: [], unread: 0 });
   });
 
-  it('count for the group in which their validator is at the time', async () => {
+  it('count for the current group of their validator', async () => {
     const groups = watchedGroups(WATCH, [{ name: 'home', watch: watchOf([{ first: 3, last: 3 }]) }]);
     const follower = await settled({ groups });
     await follower.poll();
@@ -105,10 +105,10 @@ describe('the blocks of watched validators', () => {
   });
 
   it.each<[string, FailureReason | undefined, object | undefined]>([
-    ['that the service does not know', 'not_found', undefined],
+    ['that the service does not find', 'not_found', undefined],
     ['whose answer cannot be read', 'invalid_body', undefined],
     ['whose answer is about another slot', undefined, { consensus_reference: { slot: SLOT + 7 } }],
-  ])('%s are tried for an hour, and then counted as unread', async (_, reason, fields) => {
+  ])('%s are tried for an hour, and then count as unread', async (_, reason, fields) => {
     const follower = await settled();
     if (fields) follower.chain.paid.set(SLOT, fields);
     follower.fault = (what) => (what === `block/${SLOT}` ? reason : undefined);
@@ -123,7 +123,7 @@ describe('the blocks of watched validators', () => {
     expect(follower.failure).toBeUndefined();
   });
 
-  it('are not given up while the service gives nothing, and wait for it', async () => {
+  it('are not given up while the service refuses all of them', async () => {
     const follower = await settled();
     follower.fault = (what) => (what.startsWith('block/') ? 'forbidden' : undefined);
     for (let i = 0; i < 100; i += 1) await follower.poll();
@@ -136,7 +136,7 @@ describe('the blocks of watched validators', () => {
     expect(follower.value('watched_blocks_unread_total')).toBe(0);
   });
 
-  it('without an amount that can be read are unread at once, and a negative one takes nothing from a counter', async () => {
+  it('without a readable amount are unread at once, and a negative amount counts as 0', async () => {
     const follower = await settled();
     const odd = { mev: paid('much'), total_reward: paid(null) };
     follower.chain.paid.set(SLOT, odd);
@@ -148,7 +148,7 @@ describe('the blocks of watched validators', () => {
     expect(follower.value('watched_blocks_unread_total')).toBe(1);
   });
 
-  it('that paid an address outside the list are told once, and judged by the list of now, for a week', async () => {
+  it('that paid an address outside the list are reported once, and judged by the current list for a week', async () => {
     const follower = await settled({ feeRecipients: [OTHER] });
     follower.now = slotTime('mainnet', SLOT) * 1000 + HOUR;
     await follower.poll();
@@ -163,7 +163,7 @@ describe('the blocks of watched validators', () => {
     expect(follower.found('unexpected_fee_recipient')).toHaveLength(1);
   });
 
-  it('are not judged without a list, which the page says, or if the recipient is not known', async () => {
+  it('are not judged without a list, or if the recipient is unknown', async () => {
     const follower = await settled({ feeRecipients: [OTHER] });
     follower.chain.put(SLOT + 1, { proposer: 4 });
     follower.chain.paid.set(SLOT + 1, { mev: paid('1', null), total_reward: paid('1', 'x') });
@@ -174,14 +174,14 @@ describe('the blocks of watched validators', () => {
     expect(judged(follower, [OTHER]).page).not.toContain('can name your addresses');
   });
 
-  it('of long ago are counted, and no news', async () => {
+  it('of a week ago are counted, but not reported', async () => {
     const follower = await settled({ feeRecipients: [OTHER] });
     follower.now = slotTime('mainnet', SLOT) * 1000 + 7 * DAY;
     await follower.poll();
     expect([earned(follower, 'mev'), follower.found('unexpected_fee_recipient')]).toEqual([0.02, []]);
   });
 
-  it('are asked for a few at a time, so that the head is not late', async () => {
+  it('are requested twelve at a time, so that the head is not late', async () => {
     const follower = await settled();
     for (let i = 0; i < 32; i += 1) follower.chain.put(SLOT + i, { proposer: 3 });
     const sizes = [await blocksAsked(follower), await blocksAsked(follower, 1), await blocksAsked(follower, 1)];

@@ -9,7 +9,7 @@ const SLOT = F * 32 + 9;
 const SLASHED = 'bad: 1 validator slashed on mainnet: 5.';
 const MISSED = 'warning: 1 validator missed a proposal in the last day on mainnet: 5.';
 
-/** The notices so long after the slot. */
+/** The notices `ageMs` after the slot. */
 function told({ source, state }: Follower, ageMs: number): string[] {
   const now = slotTime('mainnet', SLOT) * 1000 + ageMs;
   const { notices = [] } =
@@ -29,7 +29,7 @@ it.each<[string, (follower: Follower) => void, forMs: number, string]>([
     SLASHED,
   ],
   ['a missed proposal, for a day', ({ chain }) => chain.miss(SLOT, 5), DAY, MISSED],
-])('tells of %s', async (_, happen, forMs, text) => {
+])('has a notice for %s', async (_, happen, forMs, text) => {
   const follower = new Follower({ watch: [{ first: 1, last: 9 }], readsProposerNames: true });
   follower.chain.grow(E, F);
   happen(follower);
@@ -37,7 +37,7 @@ it.each<[string, (follower: Follower) => void, forMs: number, string]>([
   expect([told(follower, forMs - HOUR), told(follower, forMs + HOUR)]).toEqual([[text], []]);
 });
 
-it('tells and shows nothing of a validator that has left the list', async () => {
+it('has no notice and no series for a validator that has left the list', async () => {
   const follower = new Follower({ watch: [{ first: 5, last: 5 }] });
   follower.inputs = { slashedByStatus: [{ validator: 5, slot: SLOT }] };
   follower.chain.grow(E, F);

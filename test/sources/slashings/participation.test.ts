@@ -13,7 +13,7 @@ import { HOUR, MINUTE } from '../../support/time/timing.ts';
 const ALL = `0x${'ff'.repeat(64)}`;
 const WATCH = [{ first: 1, last: 9 }];
 
-/** An epoch in the middle of a period; everything up to two before it is final. */
+/** An epoch in the middle of a period. */
 const E = 1582 * 256 + 100;
 const F = E - 2;
 const PERIOD = 1582;
@@ -31,12 +31,12 @@ function rowsWith(...fields: readonly Fields[]): SlotRow[] {
   return fields.map((one, i) => SlotRow.parse(row({ slot: 32 + i, ...one })));
 }
 
-/** Writes an epoch whose blocks have these bits, or none. */
+/** Writes an epoch whose blocks have these bits. */
 function putEpoch({ chain }: Follower, epoch: number, signers: string | null = null): void {
   for (let i = 0; i < 32; i += 1) chain.put(epoch * 32 + i, { signers });
 }
 
-/** Follows a chain from its first finalized epoch on, which has no bits, so that no seat is counted yet. */
+/** Follows a chain whose first finalized epoch has no bits, so that no seat is counted yet. */
 async function following({ inputs = {} as Partial<Inputs>, at = E, committees = COMMITTEES, countsSeats = true } = {}) {
   const follower = new Follower({ watch: WATCH, countsSeats });
   follower.inputs = inputs;
@@ -47,7 +47,7 @@ async function following({ inputs = {} as Partial<Inputs>, at = E, committees = 
   await follower.poll();
   const counts = () =>
     ['participated', 'missed'].map((status) => follower.value('watched_sync_committee_duties_total', { status }));
-  /** Lets one more epoch with these bits become final, and polls. Returns the requested members. */
+  /** Makes one more epoch with these bits final, and polls. Returns the requested members. */
   const finalize = async (bits = ALL, afterMs = MINUTE): Promise<string[]> => {
     chain.advance();
     putEpoch(follower, chain.finalized, bits);
@@ -57,21 +57,7 @@ async function following({ inputs = {} as Partial<Inputs>, at = E, committees = 
 }
 
 describe('participationIn', () => {
-  it.each([
-    [0, `0x01${'00'.repeat(63)}`],
-    [7, `0x80${'00'.repeat(63)}`],
-    [8, `0x0001${'00'.repeat(62)}`],
-    [300, `0x${'00'.repeat(37)}10${'00'.repeat(26)}`],
-    [511, `0x${'00'.repeat(63)}80`],
-  ])('the seat at position %i is bit i of the aggregate', (position, bits) => {
-    const rows = rowsWith({ syncaggregate_bits: bits });
-    const others = Array.from({ length: 512 }, (_, i) => i).filter((i) => i !== position);
-    expect(participationIn(rows, [position])).toEqual({ participated: 1, missed: 0 });
-    expect(participationIn(rows, others)).toEqual({ participated: 0, missed: 511 });
-    expect(bitsWith(position)).toBe(bits);
-  });
-
-  it('counts proposed blocks with readable bits alone', () => {
+  it('counts only proposed blocks with readable bits', () => {
     const rows = rowsWith(
       { syncaggregate_bits: ALL },
       { syncaggregate_bits: bitsWith() },
@@ -84,7 +70,7 @@ describe('participationIn', () => {
 });
 
 describe('participation of watched validators in sync committees', () => {
-  it('each seat of each canonical block of a finalized epoch counts once', async () => {
+  it('counts each seat of each canonical block of a finalized epoch once', async () => {
     const { counts, finalize } = await following();
     expect(counts()).toEqual([0, 0]);
     await finalize(bitsWith(0, 1, 2, 3));
@@ -95,7 +81,7 @@ describe('participation of watched validators in sync committees', () => {
     expect(counts()).toEqual([128, 64]);
   });
 
-  it('takes the committee of the period of the block at a boundary', async () => {
+  it('uses the committee of the period of each block', async () => {
     const { follower, counts, finalize } = await following({
       at: PERIOD * 256 + 256,
       committees: { [PERIOD]: committeeOf({ 0: 1, 1: 2, 2: 3 }), [PERIOD + 1]: committeeOf({ 500: 4 }) },
@@ -110,12 +96,12 @@ describe('participation of watched validators in sync committees', () => {
   });
 
   it.each<[string, { committees?: Record<number, unknown[]>; reason?: FailureReason }]>([
-    ['not known to the service', { committees: {} }],
+    ['unknown to the service', { committees: {} }],
     ['refused', { reason: 'forbidden' }],
     ['a failure', { reason: 'server_error' }],
     ['unreadable in one seat', { committees: { [PERIOD]: [...committeeOf({ 0: 1 }).slice(1), 'x'] } }],
   ])(
-    'members that are %s: seats are left out, told once, and counting goes on, until the other source has the members',
+    'skips seats whose members are %s, reports that once, and counts on when the members are known',
     async (_, { committees = COMMITTEES, reason }) => {
       let known: number[] | undefined;
       const inputs = { seatsOf: () => known };
@@ -140,7 +126,7 @@ describe('participation of watched validators in sync committees', () => {
     },
   );
 
-  it('are not requested if the other source has them, otherwise once', async () => {
+  it('requests members once, and only if the other source lacks them', async () => {
     let known: number[] | undefined = committeeOf({ 3: 7 });
     const { follower, counts, finalize } = await following({
       inputs: { seatsOf: (period) => (period === PERIOD ? known : undefined) },

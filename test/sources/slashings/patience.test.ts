@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from '../../support/time/timing.ts';
 const BAD = F + 1;
 const EPOCH_MS = 384_000;
 
-/** It is about to read the finalized epochs BAD and BAD + 1. */
+/** A follower that is about to read the finalized epochs BAD and BAD + 1. */
 let follower: Follower;
 beforeEach(async () => {
   follower = await following();
@@ -35,7 +35,7 @@ describe('sources/slashings patience', () => {
       await follower.poll();
     });
 
-    it('reads the epoch again each interval, and counts none after it', async () => {
+    it('reads the epoch again each interval, and counts no later one', async () => {
       expect(follower.failure).toBeUndefined();
       expect(follower.due()).toBe(follower.now + MINUTE);
       expect(await follower.poll()).toEqual(['latest', 'finalized', `${BAD}`]);
@@ -49,7 +49,7 @@ describe('sources/slashings patience', () => {
       expect(counts()).toEqual({ proposed: 94, missed: 2, orphaned: 0, skipped: 0, scanned: F + 2 });
     });
 
-    it('counts them as missed after an hour where the budget allows one head pass an epoch, too', async () => {
+    it('counts them as missed after an hour at one head pass an epoch, too', async () => {
       for (let i = 0; i < 9; i += 1) await follower.poll(EPOCH_MS, { allowedPerDay: 675 });
       expect(follower.state.scannedEpoch).toBe(F);
       expect(follower.due({ allowedPerDay: 675 })).toBe(follower.now + EPOCH_MS);
@@ -63,7 +63,7 @@ describe('sources/slashings patience', () => {
       ['server_error'],
       ['invalid_body', [null]],
       ['invalid_body', epochRows(F).map((one) => ({ ...one, epoch: BAD }))],
-    ])('skips it after an hour of %s, such as no readable row of it, visibly, and goes on', async (reason, rows) => {
+    ])('skips and counts it after an hour of %s, and continues', async (reason, rows) => {
       if (rows) follower.chain.answers.set(`${BAD}`, rows as Fields[]);
       else failing(`${BAD}`, reason);
       await follower.poll();
@@ -78,7 +78,7 @@ describe('sources/slashings patience', () => {
     it.each<[FailureReason, what: string]>([
       ['forbidden', `${BAD}`],
       ['rate_limited', `slot/${BAD * 32}`],
-    ])('waits for it as long as it takes when the service is away: %s for %s', async (reason, what) => {
+    ])('waits for it while the service is away: %s for %s', async (reason, what) => {
       follower.chain.slash(BAD * 32, [7]);
       failing(what, reason);
       await pass(3 * HOUR);
@@ -91,7 +91,7 @@ describe('sources/slashings patience', () => {
       expect(follower.sightings).toHaveLength(1);
     });
 
-    it('counts neither a stop nor a sleep of two hours as a part of that hour', async () => {
+    it('does not count a stop or a sleep as part of that hour', async () => {
       failing(`${BAD}`, 'bad_request');
       await follower.poll();
       await follower.poll(2 * HOUR);
@@ -106,7 +106,7 @@ describe('sources/slashings patience', () => {
     it.each<[FailureReason, what: string]>([
       ['network', `${BAD}`],
       ['server_error', 'everything'],
-    ])('gives nothing up in an outage of two hours, nor right after it: %s for %s', async (reason, what) => {
+    ])('gives nothing up during or right after an outage of two hours: %s for %s', async (reason, what) => {
       failing(`${BAD}`, 'server_error');
       await pass(HOUR / 2);
       follower.chain.grow(E + 3, F + 3);

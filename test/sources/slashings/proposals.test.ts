@@ -5,11 +5,11 @@ import { countProposals, NO_SLASHINGS } from '../../../src/sources/slashings/cou
 import { F, Follower, following } from '../../support/runs/follower.ts';
 
 const SLOT = (F + 1) * 32;
-/** Of a block beside the usual one. */
+/** The fields of an orphaned block. */
 const FORK = { isCanonical: false };
 const NOBODY = 2_147_483_647;
 
-/** Follows a chain whose next epoch is written by a story, until that is counted. */
+/** A follower that has counted an epoch with these changes. */
 async function followed(write: (chain: Follower['chain']) => void, watch = [{ first: 1, last: 9 }]): Promise<Follower> {
   const follower = await following({ watch });
   write(follower.chain);
@@ -17,7 +17,7 @@ async function followed(write: (chain: Follower['chain']) => void, watch = [{ fi
   return follower;
 }
 
-/** One more epoch is final. */
+/** Makes one more epoch final, and counts it. */
 async function finalize(follower: Follower): Promise<void> {
   follower.chain.advance();
   await follower.poll();
@@ -28,7 +28,7 @@ function counts(follower: Follower) {
   return ['proposed', 'missed', 'orphaned'].map((status) => follower.value('watched_proposals_total', { status }));
 }
 
-it('begins at 0 for each outcome, and is not shown without watched validators', () => {
+it('starts at 0 for each outcome, and has no series without watched validators', () => {
   expect(counts(new Follower({ watch: [{ first: 7, last: 7 }] }))).toEqual([0, 0, 0]);
   expect(new Follower().families().filter(({ name }) => name.includes('watched'))).toEqual([]);
 });
@@ -46,7 +46,7 @@ it('counts each outcome once, when the epoch is final', async () => {
     { slot: SLOT + 1, validator: 2, status: 'missed' },
     { slot: SLOT + 2, validator: 3, status: 'orphaned' },
   ]);
-  // The alert asks for this time.
+  // The alert needs this time.
   const timeOf = (validator: string) =>
     follower.value('watched_validator_missed_proposal_timestamp_seconds', { validator });
   expect(['2', '3'].map(timeOf)).toEqual([SLOT + 1, SLOT + 2].map((slot) => slotTime('mainnet', slot)));
@@ -61,12 +61,12 @@ it.for<[string, readonly Partial<Block>[], readonly number[]]>([
   ['of two proposers: each has its own', [{ proposer: 1 }, { proposer: 2, ...FORK }], [1, 0, 1]],
   ['of two proposers, only that of the fork watched', [{ proposer: 10 }, { proposer: 2, ...FORK }], [0, 0, 1]],
   ['of which none is canonical', [1, 2].map((proposer) => ({ proposer, ...FORK })), [0, 0, 2]],
-])('takes the rows of a slot %s', async ([, blocks, expected]) => {
+])('counts the rows of a slot %s', async ([, blocks, expected]) => {
   for (const all of [blocks, blocks.toReversed()])
     expect(counts(await followed((chain) => chain.put(SLOT, ...all)))).toEqual(expected);
 });
 
-it('takes a proposer that nobody can be for nobody, and counts the slot', async () => {
+it('counts the slot, but no proposal, if the proposer is impossible', async () => {
   for (const proposer of [NOBODY, null, -1, 2 ** 32, {}]) {
     const write = (chain: Follower['chain']): void => {
       chain.put(SLOT + 7);

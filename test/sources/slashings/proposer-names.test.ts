@@ -17,12 +17,12 @@ async function settled(slashed: Proposers, readsProposerNames = true): Promise<F
   return follower;
 }
 
-/** The names that the next poll requests. */
+/** The names that a poll requests. */
 async function namesAsked(follower: Follower, afterMs = MINUTE): Promise<string[]> {
   return (await follower.poll(afterMs)).filter((what) => what.startsWith('names/'));
 }
 
-/** The same for a block of the next finalized epoch, with a slashing of this proposer. */
+/** The same after one more finalized epoch, with a slashing of this proposer. */
 function nextAsked(follower: Follower, proposer: number, afterMs = MINUTE): Promise<string[]> {
   follower.chain.advance();
   follower.chain.slashProposers(follower.chain.finalized * 32, [proposer]);
@@ -37,15 +37,18 @@ function shown(follower: Follower): number[] {
 }
 
 describe('the names of slashed proposers', () => {
-  it.each([true, false])('are counted where their number cannot be read, with names: %s', async (readsNames) => {
-    const follower = await settled({ 0: [3], 4: [5, 6] }, readsNames);
-    for (const i of [0, 1, 4]) follower.chain.change(SLOT + i, { proposerslashingscount: '2' });
-    expect(await namesAsked(follower)).toEqual([`names/${SLOT}`, `names/${SLOT + 1}`, `names/${SLOT + 4}`]);
-    expect(follower.value('proposer_slashings_total')).toBe(3);
-    expect(follower.failure).toBeUndefined();
-  });
+  it.each([true, false])(
+    'are counted by their names if their number cannot be read, with names: %s',
+    async (readsNames) => {
+      const follower = await settled({ 0: [3], 4: [5, 6] }, readsNames);
+      for (const i of [0, 1, 4]) follower.chain.change(SLOT + i, { proposerslashingscount: '2' });
+      expect(await namesAsked(follower)).toEqual([`names/${SLOT}`, `names/${SLOT + 1}`, `names/${SLOT + 4}`]);
+      expect(follower.value('proposer_slashings_total')).toBe(3);
+      expect(follower.failure).toBeUndefined();
+    },
+  );
 
-  it('asks once for each finalized block that has one, and names the watched validators', async () => {
+  it('are requested once for each finalized block with a slashing', async () => {
     const follower = await settled({ 4: [3], 9: [12, 8] });
     expect(await namesAsked(follower)).toEqual([`names/${SLOT + 4}`, `names/${SLOT + 9}`]);
     expect(follower.value('proposer_slashings_total')).toBe(3);
@@ -60,7 +63,7 @@ describe('the names of slashed proposers', () => {
     expect(await namesAsked(follower)).toEqual([]);
   });
 
-  it('counts a validator that was slashed both ways once, at the first of its slots', async () => {
+  it('count a validator that was slashed both ways once, at its first slot', async () => {
     const follower = await settled({ 4: [3] });
     follower.chain.slash(SLOT + 9, [3]);
     await follower.poll();
@@ -69,7 +72,7 @@ describe('the names of slashed proposers', () => {
     expect(time).toBe(1_606_824_023 + (SLOT + 4) * 12);
   });
 
-  it('is off after ten minutes of refusals for a day or until a start or a reload, told once, and nothing else suffers', async () => {
+  it('are off for a day, or until a start, after ten minutes of refusals, and the epochs still count', async () => {
     const follower = await settled({ 1: [1], 2: [2], 3: [3] });
     follower.fault = (what) => (what.startsWith('names/') ? 'forbidden' : undefined);
     for (let i = 0; i < 10; i += 1) {
@@ -96,7 +99,7 @@ describe('the names of slashed proposers', () => {
   });
 
   it.for<FailureReason>(['server_error', 'network'])(
-    'asks again after %s, at most for an hour; then the epoch is counted without names, which is told',
+    'are requested again after %s for an hour, then the epoch counts without names',
     async (reason) => {
       const follower = await settled({ 1: [1], 2: [2] });
       follower.fault = (what) => (what === `names/${SLOT + 2}` ? reason : undefined);
@@ -115,7 +118,7 @@ describe('the names of slashed proposers', () => {
     },
   );
 
-  it('continues when the names are available', async () => {
+  it('complete the epoch as soon as they are available', async () => {
     const follower = await settled({ 1: [1], 2: [2] });
     // Fewer than the row announces.
     follower.chain.answers.set(`names/${SLOT + 1}`, []);

@@ -14,7 +14,7 @@ function pruned(state: Partial<Slashings>, watched: number[] = []): Slashings {
   return prune({ ...NO_SLASHINGS, scannedEpoch: SCANNED, ...state }, watch);
 }
 
-/** `count` entries, the oldest last, one slot apart, up to the slot before `end`. */
+/** `count` entries, newest first, one slot apart, up to the slot before `end`. */
 function entries<K>(count: number, end: number, key: (i: number) => K): [K, number][] {
   return Array.from({ length: count }, (_, i) => [key(i), end - 1 - i]);
 }
@@ -30,7 +30,7 @@ it('keeps identities for 31 days', () => {
   expect(pruned({ seen }).seen).toEqual([['0', oldest]]);
 });
 
-it('keeps at most 100,000 entries of each, the newest', () => {
+it('keeps the newest 100,000 entries of each list', () => {
   const seen = entries(MOST + 3, FIRST_OPEN_SLOT, String);
   const slashed = entries(MOST + 3, FIRST_OPEN_SLOT, Number);
   expect(pruned({ seen: seen.slice(3) }).seen).toHaveLength(MOST);

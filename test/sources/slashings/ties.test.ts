@@ -18,7 +18,7 @@ interface Tie {
   readonly slashingIn: 1 | 2;
 }
 
-/** A follower that counts from EPOCH - 3 on and has not seen the tie, and the epochs in which the first block counted. */
+/** A follower that counts from EPOCH - 3 on and has not seen the tie. */
 async function prepared({ position, next, slashingIn }: Tie, blocks: readonly (1 | 2)[] = [1, 2]) {
   const follower = await following(
     { watch: [{ first: 1, last: 2 }], countsSeats: true },
@@ -49,7 +49,7 @@ function counts({ state }: Follower) {
   return { slots, transactions, watchedProposals, syncDuties };
 }
 
-/** The counts of four epochs, if this block of the tie counts. The other blocks have 145 transactions and all seats. */
+/** The counts of four epochs if this block of the tie counts. The other blocks have 145 transactions and all seats. */
 function expected({ position, next }: Tie, block: 1 | 2 = 1) {
   const missed = Math.min(next, 32) - position - 1;
   return {
@@ -67,9 +67,9 @@ const TIES = [28, 29, 30, 31].flatMap((position) => {
 const LAST: Tie = { position: 29, next: 33, slashingIn: 1 };
 
 describe.each([[[1, 2]], [[2, 1]]] as const)(
-  'sources/slashings: two rows of a slot say canonical, in the order %o',
+  'sources/slashings: of two rows that both say canonical, in the order %o,',
   (blocks) => {
-    it.each(TIES)('and the parent of the next block is counted at finality, at once: %o', async (tie) => {
+    it.each(TIES)('the parent of the next block counts at finality: %o', async (tie) => {
       const { follower, chain } = await prepared(tie, blocks);
       chain.grow(EPOCH + 2, EPOCH);
       const asked = await follower.poll();
@@ -79,14 +79,14 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
       expect(asked.filter((what) => what === `${EPOCH + 1}`)).toHaveLength(tie.next < 32 ? 1 : 2);
     });
 
-    it('and the finalized pass reads the next epoch once, also if it counts that too', async () => {
+    it('the finalized pass reads the next epoch once, even if it counts that epoch too', async () => {
       const { follower, chain } = await prepared(LAST, blocks);
       chain.grow(EPOCH + 3, EPOCH + 2);
       expect((await follower.poll()).filter((what) => what === `${EPOCH + 1}`)).toHaveLength(1);
       expect(follower.state.scannedEpoch).toBe(EPOCH + 2);
     });
 
-    it.each(TIES)('and the slashings of the parent of the next block are read at the head: %o', async (tie) => {
+    it.each(TIES)('the slashings of the parent of the next block are read at the head: %o', async (tie) => {
       const { follower, chain } = await prepared(tie, blocks);
       chain.grow(EPOCH + 1, chain.finalized);
       chain.world.head = EPOCH * 32 + tie.position;
@@ -97,7 +97,7 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
       expect(slashed(follower)).toEqual(tie.slashingIn === 1 ? [1] : []);
     });
 
-    it('and none is counted for an hour while the next epoch cannot be read, and then the first, which is told', async () => {
+    it('the first counts, with an event, after an hour in which the next epoch was unreadable', async () => {
       const { follower, chain } = await prepared(LAST, blocks);
       chain.grow(EPOCH + 2, EPOCH);
       follower.fault = (what) => (what === `${EPOCH + 1}` ? 'server_error' : undefined);
@@ -115,7 +115,7 @@ describe.each([[[1, 2]], [[2, 1]]] as const)(
       expect([counts(follower), slashed(follower)]).toEqual([expected(LAST), [1]]);
     });
 
-    it('and the first is counted at once, and told, where the budget does not allow to read the next epoch', async () => {
+    it('the first counts at once, with an event, if the budget does not pay for the next epoch', async () => {
       const { follower, chain } = await prepared(LAST, blocks);
       chain.grow(EPOCH + 2, EPOCH);
       const scarce = { allowedPerDay: 24 };

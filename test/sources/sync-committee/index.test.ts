@@ -19,9 +19,9 @@ function read(body: unknown, before: SyncCommittee = {}, now = NOW) {
 }
 
 describe('sources/sync-committee', () => {
-  // The last cannot have begun: no later period would ever replace it.
+  // The last period cannot have begun, so no later one would ever replace it.
   it.each([{}, { data: null, range: null }, { data: { period: '1700' } }, { data: [] }, answer(9999)])(
-    'takes %j for a failure',
+    'fails with the answer %j',
     async (body) => {
       const { failure, value } = await read(body);
       expect(failure).toMatchObject({ name: 'RequestFailed', reason: 'invalid_body' });
@@ -30,7 +30,7 @@ describe('sources/sync-committee', () => {
   );
 
   it.each([null, undefined, 'x', { epoch: 'x', timestamp: { start: 5, end: 2 ** 64 } }])(
-    'keeps the period where its range is %j',
+    'shows the period if its range is %j',
     async (range) => {
       const { failure, value } = await read({ ...(answer(1700) as object), range });
       expect([failure, value.period?.number]).toEqual([undefined, 1700]);

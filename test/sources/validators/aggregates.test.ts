@@ -44,7 +44,7 @@ describe.each([
   const sizes = (api: FakeApi): number[] => sizesAsked(api, asked);
   const limited = (max: number) => serviceWith(atMost(max, answer));
 
-  it('is requested for 100 at a time, after the status, once in nine of its intervals', async () => {
+  it('is requested for 100 at a time, after the status, every nine intervals', async () => {
     const api = serviceOf();
     let { entry } = await poll(api, undefined, MANY);
     const order = ['validators', 'validators_performance', 'validators_rewards'];
@@ -64,7 +64,7 @@ describe.each([
     expect(sizes(api)).toHaveLength(6);
   });
 
-  it('is requested for 20 at a time if the plan refuses 100, and 100 are tried again after a reload', async () => {
+  it('is requested for 20 at a time if the plan refuses 100, until a reload', async () => {
     const api = limited(20);
     const { value: state, entry, failure } = await poll(api, undefined, MANY);
     expect(failure).toBeUndefined();
@@ -78,7 +78,7 @@ describe.each([
     expect(sizes(upgraded)).toEqual([100, 50]);
   });
 
-  it('is off for a day if 20 are refused too, and again ten minutes later, reported once; the others continue', async () => {
+  it('is off for a day if 20 are refused too, twice in ten minutes, while the other reads continue', async () => {
     const api = serviceWith(failing('forbidden'));
     const first = await poll(api, undefined, MANY);
     expect(first.failure).toMatchObject({ reason: 'forbidden' });
@@ -98,7 +98,7 @@ describe.each([
     expect(again).toEqual([]);
   });
 
-  it('keeps the previous values of a group unless all of it was read, and withdraws them by the epoch of the oldest answer', async () => {
+  it('keeps the previous sums of a group until all of it is read, and withdraws them by their oldest answer', async () => {
     const { entry: known } = await poll(serviceOf(), undefined, MANY);
     let requests = 0;
     const api = serviceWith((request) => {
@@ -109,7 +109,7 @@ describe.each([
     const { entry, value: state, failure } = await next(api, known, MANY, NOW + NINE);
     expect(failure).toMatchObject({ reason: 'server_error' });
     expect(state[read]).toEqual(known.value[read]);
-    // Otherwise a request that the service no longer takes would cost the sums of an hour.
+    // A failed chunk must not cost the sums of an hour.
     await next(api, entry, MANY, NOW + NINE + MINUTE);
     expect(requests).toBe(4);
     const alone = { ...state, validators: [], duties: [], rewards: [], [read]: state[read] };
@@ -119,7 +119,7 @@ describe.each([
     expect(value(state, until + 1)).toBeUndefined();
   });
 
-  it('that of a group fails: the others are read, and not again within the hour', async () => {
+  it('is read once an hour for each other group while that of one group fails', async () => {
     const own = Array.from({ length: 9 }, (_, i) => ({ first: 10 * i + 1, last: 10 * i + 10 }));
     const named = own.map((range, i) => ({ name: `group-${i}`, watch: watchOf([range]) }));
     const options = { ...MANY, groups: watchedGroups(MANY.watch, named).slice(0, 9) };
@@ -140,10 +140,10 @@ describe.each([
   it.each<[string, Record<string, unknown> | null | 'unread', epoch?: number]>([
     ['active', {}],
     ['not read', 'unread'],
-    ['that left today', { status: 'exited_unslashed', life_cycle_epochs: { exit: 444_377 - 224 } }],
-    ['that left nobody knows when', { status: 'exited_slashed', life_cycle_epochs: null }],
-    ['that waited five hours ago', { status: 'pending_queued' }, 444_330],
-  ])('a 404 for validators %s is a passing fault: a part of a sum is not the sum', async (_, row, epoch) => {
+    ['that left less than a day ago', { status: 'exited_unslashed', life_cycle_epochs: { exit: 444_377 - 224 } }],
+    ['that left at an unknown time', { status: 'exited_slashed', life_cycle_epochs: null }],
+    ['that were pending five hours ago', { status: 'pending_queued' }, 444_330],
+  ])('a 404 for validators %s is a failure, because a part of a sum is not the sum', async (_, row, epoch) => {
     const { value: state } = await poll(oneNotFound(row, epoch), undefined, MANY);
     expect(state[read]).toEqual([]);
     const { value: known, entry } = await poll(serviceOf(), undefined, MANY);
@@ -154,7 +154,7 @@ describe.each([
 
   it.each([
     ['that left a day ago', { status: 'exited_slashed', life_cycle_epochs: { exit: 444_377 - 225 } }],
-    ['that wait', { status: 'pending_queued' }],
+    ['that are pending', { status: 'pending_queued' }],
     ['that left long ago', { status: 'withdrawal_done', life_cycle_epochs: null }],
     ['that do not exist', null],
   ])('a 404 for validators %s means that they had no duties', async (_, row) => {
@@ -163,7 +163,7 @@ describe.each([
     expect(state[read]).toHaveLength(1);
   });
 
-  /** The aggregate has nothing about 101 to 150, which are as this row. */
+  /** The aggregate gives a 404 for validators 101 to 150, whose status is this row. */
   function oneNotFound(row: Record<string, unknown> | null | 'unread', epoch = 444_377): FakeApi {
     return serviceOf({
       validators(request) {
@@ -185,7 +185,7 @@ describe.each([
 });
 
 describe('the performance of watched validators', () => {
-  it('sums the duties, and weights the scores by assigned duties; where one is outside 0 to 1 or null, that of the group is not known', async () => {
+  it('sums the duties, and weights the scores by duties, if all scores are valid', async () => {
     const chunks = [performanceAnswer(300, 30, 0.9), performanceAnswer(100, 0, 0.5)];
     const { value: state } = await poll(serviceOf({ validators_performance: () => chunks.shift() }), undefined, MANY);
     expect(shown(state, 'duties', { duty: 'attestation', status: 'assigned' })).toBe(400);
@@ -201,7 +201,7 @@ describe('the performance of watched validators', () => {
     }
   });
 
-  it('shows no score of a duty that nobody had, nor one outside 0 to 1', async () => {
+  it('shows no score without a duty, and none outside 0 to 1', async () => {
     const beaconscore = { total: -0.1, attestation: 0.9, proposal: 0.8, sync_committee: 0.7 };
     const none = { successful: 0, assigned: 0, missed: 0 };
     const attestation = { included: 9, assigned: 10, missed: 1 };
@@ -227,7 +227,7 @@ const REWARDS = [
 const OF_VOTES = ['head', 'source', 'target'].map((vote) => `missed_vote_rewards_ether ${vote}`);
 const VOTED = (rewardsAnswer() as { data: { attestation: object } }).data.attestation;
 
-/** Every series of the rewards: its name and duty, and its value. */
+/** The value of each series of the rewards, by name and duty. */
 function seriesOf(state: Validators, now = NOW, options = MANY): Record<string, number> {
   const families = familiesOf(state, now, options).map((family) => {
     return { ...family, name: family.name.replace('beaconchain_watched_validators_', '') };
@@ -238,13 +238,13 @@ function seriesOf(state: Validators, now = NOW, options = MANY): Record<string, 
   );
 }
 
-/** The service answers about rewards with these bodies, one after the other. */
+/** A service that answers requests for rewards with these bodies, in order. */
 function rewarding(...answers: unknown[]) {
   return serviceOf({ validators_rewards: () => answers.shift() });
 }
 
 describe('the rewards of watched validators', () => {
-  it('are shown in ether, exactly, with the epoch of the oldest answer, and may be negative', async () => {
+  it('are exact in ether, may be negative, and have the epoch of the oldest answer', async () => {
     const attestation = {
       total: '-1234567890123456789',
       head: { missed_reward: '1' },
@@ -299,18 +299,6 @@ describe('the rewards of watched validators', () => {
     });
   });
 
-  it('of 10,000 validators in 100 answers are the exact sum, rounded once', async () => {
-    const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 10_000 }]) });
-    // Of more digits than a double has.
-    const amounts = Array.from({ length: 100 }, (_, i) => 4_503_599_627_123_456_789n * BigInt(i + 1) + 7n);
-    const api = rewarding(...amounts.map((one) => rewardsAnswer({ total_penalty: `${one}` })));
-    const { value: state } = await poll(api, undefined, options);
-    expect(sizesAsked(api, 'validators_rewards')).toEqual(Array(100).fill(100));
-    const sum = amounts.reduce((total, one) => total + one, 0n);
-    expect(seriesOf(state, NOW, options)['penalties_ether']).toBe(Number(`${sum}e-18`));
-    expect(state.rewards[0]?.sums.penalties).toBe(`${sum}`);
-  });
-
   it.each<[string, object, readonly string[]]>([
     [
       'attestation',
@@ -329,7 +317,7 @@ describe('the rewards of watched validators', () => {
     ],
     ['penalty', { total_penalty: null }, ['penalties_ether']],
     ['sync committee', { sync_committee: {} }, ['rewards_ether sync_committee', 'missed_rewards_ether sync_committee']],
-  ])('without %s in one answer have no such series, for nobody knows the sum', async (_, lacking, absent) => {
+  ])('have no series for %s if one answer lacks it', async (_, lacking, absent) => {
     const { value: state, failure } = await poll(rewarding(rewardsAnswer(), rewardsAnswer(lacking)), undefined, MANY);
     expect(failure).toBeUndefined();
     const { value: whole } = await poll(serviceOf(), undefined, MANY);
@@ -337,8 +325,8 @@ describe('the rewards of watched validators', () => {
     expect(Object.keys(seriesOf(state))).toEqual(expected);
   });
 
-  // As a validator of 2,048 ETH has it: the service estimates from what others earn.
-  it('are shown as they are where the service estimates less than nothing, or a penalty is negative', async () => {
+  // For a validator of 2,048 ETH the service estimates from what others earn.
+  it('can have a negative estimate or penalty', async () => {
     const part = { total: '5', missed_reward: '-3000000000000000' };
     const answer = rewardsAnswer({ total_penalty: '-6', sync_committee: part });
     const { value: state, failure } = await poll(rewarding(answer, answer), undefined, MANY);

@@ -22,10 +22,10 @@ import { DAY } from '../../support/time/timing.ts';
 const EPOCH_NOW = 444_377;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
-/** What an answer says of the credentials of validator 3: its epoch, their type, and where withdrawals go. */
+/** The credentials of validator 3 in an answer: its epoch, their type, and the withdrawal address. */
 type Said = readonly [epoch: number, prefix: unknown, address?: unknown];
 
-/** What is known after these answers, one an epoch, and what was told of them. */
+/** The value and the events after these answers, one an epoch. */
 async function learned(...answers: readonly Said[]): Promise<{ value: Validators; events: SourceEvent[] }> {
   let value = NO_VALIDATORS;
   const events: SourceEvent[] = [];
@@ -68,7 +68,7 @@ function notices(value: Validators) {
 }
 
 describe('the credentials of watched validators', () => {
-  it('are counted by type, each of which is always there, and stay known when the status is withdrawn', async () => {
+  it('are counted by every type, and stay when the status is withdrawn', async () => {
     const { value } = await learned([EPOCH_NOW, '0x02'], [EPOCH_NOW + 1, '0x02']);
     const expected = { '0x00': 1, '0x01': 10, '0x02': 1, other: 0 };
     const series = Object.entries(expected).map(([type, count]) => [
@@ -79,7 +79,7 @@ describe('the credentials of watched validators', () => {
     expect(byType(value, NOW + DAY)).toEqual(byType(value));
   });
 
-  it('are no change until the next answer that has them confirms it, then told once with both types and the address', async () => {
+  it('change when the next answer confirms it, which is reported once with both types and the address', async () => {
     const first = await learned([EPOCH_NOW, '0x00'], [EPOCH_NOW + 1, '0x01', ADDRESS]);
     expect([first.events, changed(first.value), notices(first.value)]).toEqual([[], {}, []]);
     expect(byType(first.value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
@@ -104,20 +104,20 @@ describe('the credentials of watched validators', () => {
     ['an older answer', [1, -1], ['0x01', '0x01']],
     ['two answers that differ', [1, 2], ['0x01', '0x02']],
     ['answers without them', [1, 2, 3], [null, 7, 'x']],
-  ])('are not changed by %s', async (_, epochs, prefixes) => {
+  ])('do not change after %s', async (_, epochs, prefixes) => {
     const answers = epochs.map((epoch, i): Said => [EPOCH_NOW + epoch, prefixes[i]]);
     const { value, events } = await learned([EPOCH_NOW, '0x00'], ...answers);
     expect([events, changed(value)]).toEqual([[], {}]);
     expect(byType(value)).toMatchObject({ 'watched_validators_by_credentials 0x00': 2 });
   });
 
-  it('an answer without them, or about nothing, is no answer between two that agree', async () => {
+  it('change although an answer between two that agree lacks them', async () => {
     const answers = ['0x00', '0x01', null, '0x01'].map((prefix, i): Said => [EPOCH_NOW + i, prefix]);
     const { events } = await learned(...answers);
     expect(events).toMatchObject([{ from: '0x00', to: '0x01', address: null, epoch: EPOCH_NOW + 1 }]);
   });
 
-  it('never fall on chain: that is a fault of the service, and neither it nor its end is a change', async () => {
+  it('do not change if they fall and recover, which only a fault of the service can show', async () => {
     const told = (...said: readonly string[]) =>
       learned(...said.map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]));
     const fallen = await told('0x01', '0x00', '0x00');
@@ -134,7 +134,7 @@ describe('the credentials of watched validators', () => {
     expect(events).toMatchObject([{ type: 'credentials_changed', from: '0x01', to: '0x02' }]);
   });
 
-  it('that got an address have a series however many others compound later', async () => {
+  it('that got an address keep their series however many others compound later', async () => {
     const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 150 }]) });
     let value = NO_VALIDATORS;
     const ofOther = (i: number): string => (i < 4 ? '0x01' : '0x02');
@@ -150,7 +150,7 @@ describe('the credentials of watched validators', () => {
     expect([names.length, names.filter((name) => name.endsWith('0x01'))]).toEqual([101, ['3 0x01']]);
   });
 
-  it('that compound are good to know, and do not end what is said of the address', async () => {
+  it('that compound have a neutral notice, beside the notice about the address', async () => {
     const said = ['0x00', '0x01', '0x01', '0x02', '0x02'].map((prefix, i): Said => [EPOCH_NOW + i, prefix, ADDRESS]);
     const { value, events } = await learned(...said);
     expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set', 'credentials_changed']);
@@ -158,7 +158,7 @@ describe('the credentials of watched validators', () => {
     expect(notices(value).map(({ tone }) => tone)).toEqual(['bad', 'neutral']);
   });
 
-  it('that got an address and compound between two answers got an address, which is worse', async () => {
+  it('that got an address and compound between two answers are reported as the former', async () => {
     const { value, events } = await learned([EPOCH_NOW, '0x00'], [EPOCH_NOW + 1, '0x02'], [EPOCH_NOW + 2, '0x02']);
     expect(events.map(({ type }) => type)).toEqual(['withdrawal_address_set']);
     expect(Object.keys(changed(value))).toEqual(['3 0x01']);

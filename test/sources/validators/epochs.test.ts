@@ -29,18 +29,18 @@ interface Asked {
   readonly validators: readonly number[];
 }
 
-/** 25 validators in two groups, of which the service has every epoch two epochs after its end. */
+/** 25 validators, of which 12 are in a group. The service has every epoch two epochs after its end. */
 class Owner {
   readonly sandbox = new Sandbox({ plan: { perSecond: 1e6 }, slotsPerSlashing: Number.POSITIVE_INFINITY });
   options: ValidatorsOptions;
   entry: Entry<Validators>;
   finalized = FIRST;
   now = epochEnd('mainnet', FIRST) + 2 * MS_PER_EPOCH;
-  /** Requests since it was read last. */
+  /** All requests, until a test clears them. */
   asked: Asked[] = [];
   readonly events: SourceEvent[] = [];
   failure: Error | undefined;
-  /** In place of the good answer. 'away': none. */
+  /** The answer in place of the good one. 'away': none. */
   fault: (asked: Asked, good: Written) => Written | 'away' | undefined = () => undefined;
   allowedPerDay = Number.POSITIVE_INFINITY;
   secondsPerRequest = 0;
@@ -64,7 +64,7 @@ class Owner {
     return ledger;
   }
 
-  /** One round of what is due, after so long. */
+  /** One round of the reads that are due. */
   async poll(afterMs = 0): Promise<Asked[]> {
     this.now += afterMs;
     const from = this.asked.length;
@@ -125,17 +125,17 @@ class Owner {
   }
 }
 
-/** Only requests that contain this validator. */
+/** Gives this answer to requests that contain this validator. */
 function about(validator: number, answer: Written | 'away'): Owner['fault'] {
   return (asked) => (asked.validators.includes(validator) ? answer : undefined);
 }
 
-/** Rows with this finality. */
+/** Gives rows with this finality. */
 function saying(finality: string): Owner['fault'] {
   return (_, good) => ({ ...good, body: good.body.replaceAll('"finalized"', finality) });
 }
 
-/** Of a group, or of all. */
+/** The attestations of a group, or of all. */
 function attestations({ source, entry, now }: Owner, group?: string): number {
   return samplesOf(source.metrics(entry.value, timing({ now }), NO_INPUTS), 'beaconchain_watched_attestations_total')
     .filter(({ labels }) => group === undefined || labels['group'] === group)
@@ -143,7 +143,7 @@ function attestations({ source, entry, now }: Owner, group?: string): number {
 }
 
 describe('every epoch of watched validators', () => {
-  it('takes one request for each ten validators of a group, epoch and part', async () => {
+  it('takes one request for each epoch, part and ten validators of a group', async () => {
     const owner = new Owner();
     await owner.live(12);
     const counted = owner.part().counted ?? 0;
@@ -159,7 +159,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner, 'home')).toBe(12 * epochs);
   });
 
-  it('starts with the epoch that is final at the first start, and waits for finality to be known', async () => {
+  it('starts with the epoch that is final at the first start, once finality is known', async () => {
     const owner = new Owner();
     const api = apiOf(() => 'away', owner.now);
     const { entry, failure } = await round(owner.source, api, owner.entry, { now: owner.now });
@@ -175,7 +175,7 @@ describe('every epoch of watched validators', () => {
     ['rows that are not final', saying('"not_finalized"')],
     ['rows of an unknown finality', saying('"new"')],
     ['rows without finality', saying('null')],
-  ])('an epoch that the service does not have yet, by %s, is asked for again every minute', async (_, fault) => {
+  ])('is requested again each minute while the service does not have it, by %s', async (_, fault) => {
     const owner = new Owner();
     owner.fault = fault;
     for (let i = 0; i < 20; i += 1) {
@@ -190,7 +190,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
-  it('is a failure in the end if the service never has it', async () => {
+  it('becomes a failure if the service never has it', async () => {
     const owner = new Owner();
     owner.fault = () => ({ ...NOT_YET, status: 400 });
     await owner.live(12);
@@ -202,7 +202,7 @@ describe('every epoch of watched validators', () => {
     ['a server error', BROKEN],
     ['not yet', NOT_YET],
   ])(
-    'a chunk that fails by itself, with %s, is tried for an hour; then epochs count without it, and it is asked for once an epoch',
+    'counts without a chunk that alone fails with %s for an hour, and tries that chunk once an epoch',
     async (_, answer) => {
       const owner = new Owner();
       await owner.poll();
@@ -223,7 +223,7 @@ describe('every epoch of watched validators', () => {
       const newest = owner.asked.filter(({ part, epoch }) => part === 'epoch_duties' && epoch === owner.part().counted);
       expect(new Set(newest.map(({ validators }) => validators[0]))).toEqual(new Set([1, 11, 13, 23]));
       const before = owner.part().unread;
-      // In an outage its validators are like all others.
+      // In an outage its validators are treated like all others.
       owner.fault = () => BROKEN;
       await owner.live(12);
       expect(owner.part().unread).toBe(before);
@@ -238,7 +238,7 @@ describe('every epoch of watched validators', () => {
     ['server errors', BROKEN],
     ['nothing new', NOT_YET],
     ['refusals of the key', { ...NOT_YET, status: 401 }],
-  ])('nothing is given up while the service is away for six hours, with %s', async (_, answer) => {
+  ])('is not given up in an outage of six hours, with %s', async (_, answer) => {
     const owner = new Owner();
     // One chunk of the next epoch was read before.
     await owner.poll();
@@ -255,7 +255,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
   });
 
-  it('after a stop reads back as far as catch_up; epochs beyond it are skipped, counted and told', async () => {
+  it('is read back as far as catch_up after a stop, or else skipped, counted and reported', async () => {
     const owner = new Owner({ catchUpMs: DAY });
     await owner.poll();
     await owner.live(3);
@@ -270,7 +270,7 @@ describe('every epoch of watched validators', () => {
       { part: 'epoch_duties', epochs: skipped },
       { part: 'epoch_rewards', epochs: skipped },
     ]);
-    // An outage later is no stop, nor is a restart in it, which is a short one.
+    // A later outage with a short restart is no stop.
     owner.fault = () => 'away';
     await owner.live(300);
     owner.restart(MINUTE);
@@ -279,7 +279,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.part()).toMatchObject({ skipped, unread: 0, counted: owner.finalized });
   });
 
-  it('a missed reward of less than nothing, which is an estimate, counts as none', async () => {
+  it('counts a negative missed reward as 0, because it is an estimate', async () => {
     const owner = new Owner();
     owner.fault = ({ part }, { body, ...good }) => {
       const { data, ...rest } = JSON.parse(body);
@@ -290,7 +290,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.value('missed_rewards_ether_total', { duty: 'sync_committee', group: 'home' })).toBe(0);
   });
 
-  it('finality that was lost for longer than catch_up loses no epoch', async () => {
+  it('counts even if finality was lost for longer than catch_up', async () => {
     const owner = new Owner({ catchUpMs: 20 * MS_PER_EPOCH });
     await owner.poll();
     await owner.live(60, false);
@@ -300,7 +300,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST + 1));
   });
 
-  it('while the budget leaves it out nothing is skipped: it continues with the epoch that is then final', async () => {
+  it('does not count while the budget leaves it out, nor as skipped', async () => {
     const owner = new Owner();
     await owner.poll();
     owner.entry = { ...owner.entry, leftOut: ['epoch_duties', 'epoch_rewards'] };
@@ -308,13 +308,13 @@ describe('every epoch of watched validators', () => {
     await owner.poll(14 * DAY);
     expect(owner.part()).toMatchObject({ counted: FIRST + 3_000, skipped: 0 });
     expect(attestations(owner)).toBe(2 * 25);
-    // Then it is on for good.
+    // The reads stay on.
     expect(owner.entry.leftOut).toEqual([]);
     await owner.live(5);
     expect(attestations(owner)).toBe(25 * (owner.finalized - FIRST - 3_000 + 2));
   });
 
-  it.each([1, 2])('what was off for a moment counts nothing twice: after %i requests', async (of) => {
+  it.each([1, 2])('never counts twice after a short pause, with %i requests before', async (of) => {
     const owner = new Owner();
     owner.fault = () => (owner.asked.filter(({ part }) => part === 'epoch_duties').length > of ? BROKEN : undefined);
     await owner.poll();
@@ -324,7 +324,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
-  it('a stretched read is later, not skipped: one epoch an interval, the duties first', async () => {
+  it('comes later, but is not skipped, if the budget stretches its read', async () => {
     const owner = new Owner();
     // Four chunks 225 times a day for the duties; the rewards get half of that.
     owner.allowedPerDay = 1_350;
@@ -336,7 +336,7 @@ describe('every epoch of watched validators', () => {
     expect(rewards).toMatchObject({ skipped: 0, unread: 0 });
   });
 
-  it('a stretched read does not ask each minute for an epoch that the service does not have yet', async () => {
+  it('is not requested each minute by a stretched read', async () => {
     const owner = new Owner();
     owner.allowedPerDay = 10;
     owner.fault = () => NOT_YET;
@@ -345,7 +345,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.part()).toMatchObject({ unread: 0, skipped: 0 });
   });
 
-  it('a stretched read whose next epoch is not final yet looks again after a minute, without a request', async () => {
+  it('is awaited by a stretched read without a request, each minute', async () => {
     const owner = new Owner();
     owner.allowedPerDay = 700;
     await owner.poll();
@@ -354,7 +354,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.due() - owner.now).toBe(MINUTE);
   });
 
-  it('a run ends after a minute, so that the status does not wait for it, and the next one continues at once', async () => {
+  it('is left to the next run after a minute, so that the status does not wait', async () => {
     const owner = new Owner();
     owner.secondsPerRequest = 20;
     owner.finalized += 20;
@@ -369,7 +369,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25 * 21);
   });
 
-  it('that some have no duties does not prove that the service answers about the others', async () => {
+  it('waits even if the service answers only for validators without duties', async () => {
     const owner = new Owner({ status: true });
     const world = owner.sandbox.chains.mainnet;
     for (let index = 1; index <= 12; index += 1) {
@@ -385,7 +385,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.part()).toMatchObject({ counted: owner.finalized, unread: 0 });
   });
 
-  it('a chunk whose pages do not end as they should has not been read, unless every row is there', async () => {
+  it('needs every row of a chunk whose pages do not end properly', async () => {
     const owner = new Owner();
     const repeated = (rows: number): Owner['fault'] => {
       let page = NOT_YET;
@@ -408,7 +408,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
-  it('the interval of a stretched read is that of its epochs, however many runs each takes', async () => {
+  it('sets the interval of a stretched read, however many runs it takes', async () => {
     const owner = new Owner();
     owner.allowedPerDay = 700;
     owner.secondsPerRequest = 25;
@@ -423,7 +423,7 @@ describe('every epoch of watched validators', () => {
     expect(duties?.nextAttemptAt).toBeCloseTo(began + MS_PER_EPOCH * (900 / 700), -1);
   });
 
-  it('counts a row that cannot be read as unread, and its neighbours as they are', async () => {
+  it('counts an unreadable row as unread, and keeps its neighbours', async () => {
     const owner = new Owner();
     owner.fault = (asked, good) =>
       asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', '"index":"x",') } : undefined;
@@ -432,7 +432,7 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(24);
   });
 
-  it('shows recent misses by name until the newest epoch is two hours old, and never those of a catch-up', async () => {
+  it('shows recent misses by name until the newest epoch is two hours old', async () => {
     const owner = new Owner();
     const { silences } = owner.sandbox.chains.mainnet;
     silences.push({ validator: 7, from: owner.now - DAY, until: owner.now + 4 * MS_PER_EPOCH });
@@ -447,7 +447,7 @@ describe('every epoch of watched validators', () => {
     expect(recent(end + 2 * HOUR + 1)).toBeUndefined();
   });
 
-  it('what was missed before a gap is not recent', async () => {
+  it('ends recent misses if there is a gap', async () => {
     const owner = new Owner();
     owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: owner.now });
     await owner.live(3);
@@ -459,7 +459,7 @@ describe('every epoch of watched validators', () => {
     expect(owner.value('validator_recent_missed_attestations', of)).toBeUndefined();
   });
 
-  it('names all while few are watched, otherwise those that missed last', async () => {
+  it('has series of all validators if few are watched, otherwise of those that missed last', async () => {
     const owner = new Owner({ series: 24 });
     owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: Number.POSITIVE_INFINITY });
     await owner.poll();

@@ -33,14 +33,14 @@ const WATCH = watchOf([
   { first: 1, last: 150 },
   { first: 500, last: 530 },
 ]);
-/** Named by their numbers of validators: 105, 10 and, of no group, 66. */
+/** 105 validators at home, 10 in the office, and 66 in no group. */
 const GROUPS = watchedGroups(WATCH, [
   { name: 'home', watch: HOME },
   { name: 'office', watch: OFFICE },
 ]);
 const OPTIONS = validatorsOptions({ watch: WATCH, groups: GROUPS, syncCommittee: true });
 
-/** The families that are split by group: the sums over a group, and the series of a validator. */
+/** The families that are split by group. */
 const SPLIT = [
   ...['', '_slashed', '_by_status', '_online', '_offline', '_by_credentials', '_score_ratio', '_duties', '_votes'],
   ...['', '_effective', '_offline_effective'].map((kind) => `${kind}_balance_ether`),
@@ -55,7 +55,7 @@ function groupOf(validator: number): WatchedGroup | undefined {
   return GROUPS.find(({ watch }) => watches(watch, validator));
 }
 
-/** In each group two validators are slashed and offline, the last of them before our eyes, and two have a seat. */
+/** Two validators of each group, which are slashed and offline. */
 const ODD = [3, 4, 503, 504, 120, 520];
 
 function service(isSlashed = true) {
@@ -76,7 +76,7 @@ function service(isSlashed = true) {
   });
 }
 
-/** How many validators each request to an endpoint is about, after a check that they are of one group. */
+/** The number of validators in each request to an endpoint. Fails if they are of two groups. */
 function sizes(api: FakeApi, endpoint: SentRequest['endpoint']): number[] {
   for (const one of chunksAsked(api, endpoint)) expect(new Set(one.map(groupOf)).size).toBe(1);
   return sizesAsked(api, endpoint);
@@ -91,7 +91,7 @@ function byGroup(families: readonly Family[], name: string, labels: Record<strin
 }
 
 describe('groups of watched validators', () => {
-  it('no request is about two groups, also where 20 at a time are allowed', async () => {
+  it('never share a request, even with 20 validators at a time', async () => {
     const api = service();
     const { value: state } = await poll(api, undefined, OPTIONS);
     expect(sizes(api, 'validators')).toEqual([...Array(10).fill(10), 5, 10, ...Array(6).fill(10), 6]);
@@ -102,7 +102,7 @@ describe('groups of watched validators', () => {
     expect(sizes(limited, 'validators_rewards')).toEqual([100, 20, 20, 20, 20, 20, 5, 10, 20, 20, 20, 6]);
   });
 
-  it('split every sum, name the group of every validator, and leave the other series as they are', async () => {
+  it('split every sum, label every validator, and change no other series', async () => {
     const { value: before } = await poll(service(false), undefined, OPTIONS);
     const { value: first } = await poll(service(), before, OPTIONS, NOW + EPOCH);
     // A second answer confirms other credentials.
@@ -110,7 +110,7 @@ describe('groups of watched validators', () => {
     const seen = new Set<string>();
     for (const { name, samples } of familiesOf(state, NOW + EPOCH, OPTIONS)) {
       const short = name.replace('beaconchain_', '');
-      // Those of epochs are in a test of their own.
+      // Another test covers the counters of epochs.
       if (BY_EPOCH.test(name)) continue;
       expect(samples.length, name).toBeGreaterThan(0);
       if (SPLIT.includes(short)) {
@@ -143,7 +143,7 @@ describe('groups of watched validators', () => {
     );
   });
 
-  it('a group of which nothing is known has no sample, and nobody offline is no stake', async () => {
+  it('have no sample while nothing is known, and no offline stake while all are online', async () => {
     const api = serviceOf({
       validators_rewards: (request) => {
         if (identifiersOf(request).includes(500)) throw failed(request, 'not_found');
@@ -154,13 +154,13 @@ describe('groups of watched validators', () => {
     const families = familiesOf(state, NOW, OPTIONS);
     expect(byGroup(families, '_offline_effective_balance_ether')).toEqual({ home: 0, office: 0, none: 0 });
     expect(byGroup(families, '_penalties_ether')).toEqual({ home: 0.000012, none: 0.000006 });
-    // That of the oldest answer of all groups.
+    // The epoch of the oldest answer of all groups.
     expect(byGroup(families, '_rewards_epoch')).toEqual({ none: 444_370 });
     const validators = state.validators.filter(({ index = -1 }) => !watches(OFFICE, index));
     expect(byGroup(familiesOf({ ...state, validators }, NOW, OPTIONS), '_online')).toEqual({ home: 105, none: 66 });
   });
 
-  it('a reload that changes them keeps the status, and reads the sums of the changed ones with the next status', async () => {
+  it('keep their status after a reload, and get new sums with the next status', async () => {
     const { value: state, entry } = await poll(service(), undefined, OPTIONS);
     const groups = watchedGroups(WATCH, [
       { name: 'house', watch: HOME },
@@ -169,7 +169,7 @@ describe('groups of watched validators', () => {
     const changed = { ...OPTIONS, groups };
     const families = familiesOf(state, NOW, changed);
     expect(byGroup(families, '_online')).toEqual({ house: 103, office: 9, none: 63 });
-    // A name is not a reason to read anything again.
+    // Another name alone needs no new sums.
     expect(byGroup(families, '_penalties_ether')).toEqual({ house: 0.000012 });
     const { tables = [] } = pageOf(state, changed);
     expect(tables.map(({ title }) => title)).toEqual(['Validators', 'Leaving validators']);
@@ -182,7 +182,7 @@ describe('groups of watched validators', () => {
     });
   });
 
-  it('a reload that changes them loses no counter, and takes every series of a validator to its new group', async () => {
+  it('lose no counter after a reload, which moves the series of a validator to its new group', async () => {
     const watch = watchOf([{ first: 1, last: 9 }]);
     const split = (last: number) => watchedGroups(watch, [{ name: 'home', watch: watchOf([{ first: 1, last }]) }]);
     const follower = await following({ watch, countsSeats: true, groups: split(4) }, { seatsOf: () => [1, 2, 8] });

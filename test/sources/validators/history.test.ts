@@ -12,7 +12,6 @@ import { watchedGroups } from '../../../src/facts/groups.ts';
 import { watchOf } from '../../../src/facts/watch.ts';
 import { contentOf } from '../../../src/sandbox/answer.ts';
 import { dutiesIn } from '../../../src/sandbox/epoch-duties.ts';
-import { rewardsFor } from '../../../src/sandbox/rewards.ts';
 import { validatorAt } from '../../../src/sandbox/validator.ts';
 import type { Validator } from '../../../src/sandbox/validators-world.ts';
 import { Sandbox } from '../../../src/sandbox/world.ts';
@@ -22,6 +21,7 @@ import type { ValidatorsOptions } from '../../../src/sources/validators/options.
 import { NO_VALIDATORS, type Validators } from '../../../src/sources/validators/state.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import { apiOf, type Written } from '../../property/odd.ts';
+import { dutiesOf, rewardsOf } from '../../simulation/service/epoch-truth.ts';
 import { validatorsOptions } from '../../support/answers/validators.ts';
 import { parseExposition } from '../../support/exposition/exposition-parser.ts';
 import { temporaryFolder } from '../../support/files/files.ts';
@@ -32,10 +32,10 @@ const LAST = FIRST + 11;
 const SERVICE = { 'x-beaconchain-version': '1' };
 const NOT_FOUND: Written = { status: 404, headers: SERVICE, body: '{"error":"not found"}' };
 const NOW = epochEnd('mainnet', LAST) + 20 * MS_PER_EPOCH;
-/** The epoch before ends at its start, which is exclusive. */
+/** The start, which is exclusive, is the end of the epoch before. */
 const RANGE = { start: epochTime('mainnet', FIRST), end: epochEnd('mainnet', LAST) / 1000 };
 const HOME = [1, 12] as const;
-/** The first of no group has left, the last two join in the range. */
+/** The first validator of no group has left, and another joins in the range. */
 const LEFT = 13;
 const JOINS = 24;
 const OF_KEY = 25;
@@ -43,7 +43,7 @@ const NO_KEYS = { keys: [], anywhere: new Set<string>(), isFirst: true, groups: 
 
 type Fault = (path: string, body: { epoch?: number }, asked: number) => Written | 'away' | undefined;
 
-/** 25 validators in two groups, one by its key, whose epochs the service has. */
+/** 25 validators, of which 12 are in a group and one is watched by its key. The service has their epochs. */
 class Past {
   readonly sandbox = new Sandbox({ seed: 'past', plan: { perSecond: 1e6 }, slotsPerSlashing: 200 });
   readonly requests: { path: string; epoch?: number; validators: number }[] = [];
@@ -91,7 +91,7 @@ class Past {
     return history;
   }
 
-  /** One life of the program. Resolves to the samples if it was the last one. */
+  /** One run of the program. @throws if the run is interrupted */
   async live(store: Store, range = RANGE) {
     const histories = new Map([['validators-mainnet', await this.history()]]);
     const waits: string[] = [];
@@ -143,7 +143,7 @@ function valuesOf(samples: Samples, name: string, labels: Record<string, string>
   return new Map(own.map(({ timestamp = -1, value }) => [timestamp, value]));
 }
 
-/** What the world did up to each epoch, by name and labels. Nothing of it is shared with the exporter. */
+/** The true counters at the end of each epoch, by name and labels. The exporter shares no code with this. */
 function truthOf({ sandbox }: Past, first = FIRST, last = LAST): Map<string, Map<number, bigint>> {
   const world = sandbox.chains.mainnet;
   const sums = new Map<string, bigint>();
@@ -159,29 +159,17 @@ function truthOf({ sandbox }: Past, first = FIRST, last = LAST): Map<string, Map
         sums.set(key, (sums.get(key) ?? 0n) + (epoch < first ? 0n : amount));
       };
       if (!duties || (duties.assigned === 0 && index !== JOINS)) continue;
-      const { head, source, target, sync, proposal } = rewardsFor(duties, 32n * 10n ** 18n);
-      const votes = [head, source, target];
-      const sum = (of: 'reward' | 'penalty' | 'missed'): bigint => votes.reduce((all, one) => all + one[of], 0n);
-      add('attestations_total', { status: 'included' }, BigInt(duties.included));
-      add('attestations_total', { status: 'missed' }, BigInt(duties.assigned - duties.included));
-      for (const vote of ['head', 'source', 'target'] as const)
-        add('correct_votes_total', { vote }, BigInt(duties.correct[vote]));
-      const included =
-        proposal.attestation_inclusion_reward + proposal.sync_inclusion_reward + proposal.slashing_inclusion_reward;
-      add('rewards_ether_total', { duty: 'attestation' }, sum('reward'));
-      add('rewards_ether_total', { duty: 'sync_committee' }, sync.reward);
-      add('rewards_ether_total', { duty: 'proposal' }, included);
-      add('rewards_ether_total', { duty: 'execution' }, proposal.execution_layer_reward);
-      add('penalties_ether_total', { duty: 'attestation' }, sum('penalty'));
-      add('penalties_ether_total', { duty: 'sync_committee' }, sync.penalty);
-      add('missed_rewards_ether_total', { duty: 'attestation' }, sum('missed'));
-      add('missed_rewards_ether_total', { duty: 'sync_committee' }, sync.missed);
-      add('missed_rewards_ether_total', { duty: 'proposal' }, proposal.missed_cl_reward + proposal.missed_el_reward);
+      const rewards = rewardsOf(duties, 32n * 10n ** 18n);
+      for (const [counter, amount] of Object.entries({ ...dutiesOf(duties), ...rewards })) {
+        const [, name = '', label = '', value = ''] = /(\w+) (\w+)="(\w+)"/.exec(counter) ?? [];
+        add(name, { [label]: value }, amount);
+      }
+      const sumOf = (name: string): bigint =>
+        Object.entries(rewards).reduce((sum, [counter, amount]) => (counter.startsWith(name) ? sum + amount : sum), 0n);
       const own = { validator: String(index) };
       add('validator_missed_attestations_total', own, BigInt(duties.assigned - duties.included));
-      const earned = sum('reward') + sync.reward + included + proposal.execution_layer_reward;
-      add('validator_rewards_ether_total', own, earned);
-      add('validator_penalties_ether_total', own, sum('penalty') + sync.penalty);
+      add('validator_rewards_ether_total', own, sumOf('rewards'));
+      add('validator_penalties_ether_total', own, sumOf('penalties'));
     }
     const at = epoch < first ? epochTime('mainnet', first) + 0.5 : epochEnd('mainnet', epoch) / 1000;
     for (const [key, sum] of sums) truth.set(key, (truth.get(key) ?? new Map()).set(at, sum));
@@ -205,7 +193,7 @@ describe('the past of watched validators', () => {
     const { samples } = await past.whole();
     const truth = truthOf(past);
     expect(truth.size).toBeGreaterThan(90);
-    // Small enough that a wei more is another number of ether.
+    // These are small enough that one wei more changes the number of ether.
     const ether = [...truth].filter(([name]) => name.includes('attestation') && name.includes('_ether_'));
     for (const [name, sums] of ether)
       expect(
@@ -218,10 +206,10 @@ describe('the past of watched validators', () => {
     );
   });
 
-  it('takes one request for ten validators of a group, epoch and part, as announced, and none while no one of them is active', async () => {
+  it('takes the announced requests, and none for validators that are not active', async () => {
     const past = new Past();
     const { plan, requests, pages } = await past.whole();
-    // Without the one that has left before.
+    // The validator that has left is not requested.
     expect(requests.slice(0, 8).map(({ validators }) => validators)).toEqual([10, 2, 10, 2, 10, 2, 10, 2]);
     expect(plan.slices[0]?.expected).toBe(12 * 8);
     expect([pages, requests.length]).toEqual([plan.slices[0]?.expected, plan.slices[0]?.expected]);
@@ -232,7 +220,7 @@ describe('the past of watched validators', () => {
     expect(few).toHaveLength(2 * 8);
   });
 
-  it('is the same after a stop in the middle, and nothing that is kept is asked for twice', async () => {
+  it('is the same after a stop in the middle, and requests nothing twice', async () => {
     const clean = await new Past().whole();
     const past = new Past();
     using store = await Store.open(`${past.output}.backfill`);
@@ -246,7 +234,7 @@ describe('the past of watched validators', () => {
   });
 
   it.each(['not found', 'without rows', 'not final'])(
-    'stops with the name of the epoch where the service keeps saying: %s, and goes on when it has it',
+    'names the epoch at which the service keeps saying %s, and continues from there',
     async (what) => {
       const past = new Past();
       using store = await Store.open(`${past.output}.backfill`);
@@ -263,7 +251,7 @@ describe('the past of watched validators', () => {
     },
   );
 
-  it('ends with the epoch that is final, and asks for no other', async () => {
+  it('ends with the newest final epoch', async () => {
     const past = new Past();
     past.finalized = LAST - 3;
     const { samples, requests } = await past.whole();
@@ -271,7 +259,7 @@ describe('the past of watched validators', () => {
     expectTruth(samples, truthOf(past, FIRST, LAST - 3));
   });
 
-  it('two ranges share no epoch and lack none, and no sample lies outside its own', async () => {
+  it('has each epoch in exactly one of two adjacent ranges', async () => {
     const middle = epochTime('mainnet', FIRST + 6) + 200;
     const ranges = [
       { ...RANGE, end: middle },
@@ -288,7 +276,7 @@ describe('the past of watched validators', () => {
     }
   });
 
-  it('counts a row that cannot be read as unread, and says how many', async () => {
+  it('counts unreadable rows as unread, and reports their number', async () => {
     const past = new Past();
     past.fault = (path, { epoch = 0 }) => {
       if (!path.endsWith('performance-list') || epoch !== FIRST + 5) return undefined;
@@ -307,7 +295,7 @@ describe('the past of watched validators', () => {
     expect(flaws.bad).toBe(2);
   });
 
-  it('of more validators than may have series has those of groups, and of the ones that missed last', async () => {
+  it('has the series of groups, and of those that missed last, if many are watched', async () => {
     const past = new Past({ series: 10 });
     const { samples } = await past.whole();
     const own = samples.filter(({ labels }) => 'validator' in labels);
@@ -318,7 +306,7 @@ describe('the past of watched validators', () => {
     expectTruth(samples, new Map(sums));
   });
 
-  it('depends on who is watched in which group, and not on what the service says later', async () => {
+  it('depends on the watched validators and groups, not on later answers', async () => {
     const past = new Past();
     const basisOf = async (overrides: Partial<ValidatorsOptions> = {}): Promise<string | undefined> => {
       const before = past.options;

@@ -46,7 +46,7 @@ function watching(watch: unknown, more: object = {}): Source {
   return sourceIn({ validators: { watch, sync_committee: false }, ...more }, 'validators');
 }
 
-/** A service with these validators alone. */
+/** A service that knows only these validators. */
 function serviceWith(known: readonly number[], overrides: Record<number, object> = {}, epoch = 444_377): FakeApi {
   return serviceOf(
     {
@@ -87,14 +87,14 @@ function shown(source: Source, value: unknown, now = NOW, inputs = NO_INPUTS) {
 }
 
 describe('public keys of validators', () => {
-  it('takes no request more: a key is in the chunks of the status until its index is known, then the index', async () => {
+  it('cost no request: the status requests the key until the index is known, then the index', async () => {
     const indices = Array.from({ length: 1_000 }, (_, i) => i + 1);
     const source = watching(indices.map(keyOf));
     const api = serviceWith(indices);
     const first = await round(source, api, undefined, { now: NOW });
     expect(askedFor(api)).toHaveLength(100);
     expect(askedFor(api).flat()).toEqual(indices.map(keyOf));
-    // The sums in the same round.
+    // The sums follow in the same round.
     expect(askedFor(api, 'validators_performance').flat()).toEqual(indices);
     const { of, tally } = shown(source, first.value);
     expect(tally).toMatchObject({ well: 1_000, known: 1_000, unknown: 0 });
@@ -105,7 +105,7 @@ describe('public keys of validators', () => {
     expect(askedFor(again)).toHaveLength(100);
   });
 
-  it('counts a key without an index as pending or not found, by its first eight digits, in sums that are whole', async () => {
+  it('without an index count as pending or not found, named by their first eight digits', async () => {
     const source = watching([5, keyOf(7), NOBODY]);
     const api = serviceWith([5, 7], { 7: { ...WITHOUT_INDEX, status: 'pending_initialized' } });
     const { value, entry } = await round(source, api, undefined, { now: NOW });
@@ -114,7 +114,7 @@ describe('public keys of validators', () => {
     expect(of('validators_balance_ether')).toEqual({});
     expect(notices).toEqual(['1 validator not found by the service on mainnet: 0xabababab.']);
     expect(askedFor(api, 'validators_performance')).toEqual([[5]]);
-    // It gets its index.
+    // The validator gets its index.
     const later = serviceWith([5, 7], {}, 444_378);
     const { value: next } = await round(source, later, entry, { now: NOW + EPOCH });
     expect(askedFor(later)).toEqual([[5, keyOf(7), NOBODY]]);
@@ -126,7 +126,7 @@ describe('public keys of validators', () => {
     ]);
   });
 
-  it('of a deposit are in whole sums and not offline, also where the service has a new name for their status', async () => {
+  it('of a deposit are never offline, and do not hide sums, whatever their status', async () => {
     const source = watching([5, keyOf(7)]);
     const api = serviceWith([5, 7], { 7: { ...WITHOUT_INDEX, status: 'deposit_inqueue', online: false } });
     const { value } = await round(source, api, undefined, { now: NOW });
@@ -137,7 +137,7 @@ describe('public keys of validators', () => {
     expect(askedFor(api, 'validators_rewards')).toEqual([[5]]);
   });
 
-  it('takes the credentials of a deposit, which has no index, for those of no validator', async () => {
+  it('of a deposit have no credentials of a validator', async () => {
     const source = watching([keyOf(7)]);
     let entry = emptyEntry(source);
     for (const [i, prefix] of ['0x00', '0x01', '0x01'].entries()) {
@@ -148,7 +148,7 @@ describe('public keys of validators', () => {
     }
   });
 
-  it('shows no sum of a group while nothing is known of one of its keys', async () => {
+  it('hide the sums of their group while nothing is known of one', async () => {
     const old = watching([5]);
     const { entry } = await round(old, serviceWith([5]), undefined, { now: NOW });
     expect(shown(old, entry.value).of('validators_duties')).not.toEqual({});
@@ -159,7 +159,7 @@ describe('public keys of validators', () => {
     expect(askedFor(broken, 'validators_performance')).toEqual([]);
   });
 
-  it('counts a key and an index of the same validator once', async () => {
+  it('count once beside the index of the same validator', async () => {
     const source = watching(['5-6', keyOf(5)], { groups: { home: { validators: [keyOf(6)] } } });
     const { value } = await round(source, serviceWith([5, 6]), undefined, { now: NOW });
     const { of } = shown(source, value);
@@ -167,7 +167,7 @@ describe('public keys of validators', () => {
     expect(of('validators_by_status')).toEqual({ 'active_ongoing home': 1, active_ongoing: 1 });
   });
 
-  it('tells two groups that share a validator when its index is known, and the first keeps it', async () => {
+  it('are reported if two groups share a validator, and the first group keeps it', async () => {
     const groups = { office: { validators: [keyOf(5), 8] }, home: { validators: [5] } };
     const source = watching([keyOf(5)], { groups });
     const first = await round(source, serviceWith([5, 8]), undefined, { now: NOW });
@@ -180,7 +180,7 @@ describe('public keys of validators', () => {
     expect(notices).toEqual(['Two groups share a validator: 5. The first group keeps it.']);
   });
 
-  it('gives the index to the other sources: proposals, seats and slashings know it', async () => {
+  it('give their index to proposals, seats and slashings', async () => {
     const config = { validators: { watch: [keyOf(5)] } };
     const [validators, slashings] = [sourceIn(config, 'validators'), sourceIn(config, 'slashings')];
     const { entry } = await round(validators, serviceWith([5], { 5: { slashed: true } }), undefined, { now: NOW });
@@ -200,7 +200,7 @@ describe('public keys of validators', () => {
 });
 
 describe('check --safe-to-restart with public keys', () => {
-  it('asks for the indices that the state does not know, and for none that the service has just not had', async () => {
+  it('requests only indices that the state lacks and the service has not just denied', async () => {
     const config = ConfigFile.parse({ validators: { watch: [5, 6, 7, 8, 9].map(keyOf) } });
     const status = 'pending_queued' as const;
     const keys = [
@@ -249,7 +249,7 @@ describe('public keys of no chain in particular', () => {
     });
   }
 
-  it('are asked for on each chain, and not found once no chain knows them', async () => {
+  it('are requested on each chain, and not found if no chain knows them', async () => {
     const [onMainnet, onHoodi] = [serviceWith([5, 9]), serviceWith([], {}, ON_HOODI)];
     expect(await lived(onMainnet, undefined)).toEqual([
       { watched: { '': 3 }, statuses: { active_ongoing: 2, unread: 1 }, attested: 450 },
@@ -262,18 +262,18 @@ describe('public keys of no chain in particular', () => {
     expect(askedFor(onHoodi)).toEqual([[NOBODY]]);
   });
 
-  it('belong to the chain that knows them, where they are then asked for alone', async () => {
+  it('are requested only on the chain that knows them', async () => {
     const [onMainnet, onHoodi] = [serviceWith([9]), serviceWith([5], {}, ON_HOODI)];
     expect(await lived(onMainnet, onHoodi, 3)).toEqual([
       { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 }, attested: 225 },
       { watched: { '': 2 }, statuses: { active_ongoing: 1, not_found: 1 } },
     ]);
     expect([askedFor(onMainnet), askedFor(onHoodi)]).toEqual([[[9, NOBODY]], [[5, NOBODY]]]);
-    // The sums of a day are not read again because a key is elsewhere.
+    // A key of the other chain does not make the sums of a day due.
     expect(askedFor(onMainnet, 'validators_performance')).toEqual([]);
   });
 
-  it('are of a chain that lists them', () => {
+  it('belong to the chain that lists them', () => {
     const watch = { mainnet: [keyOf(5)], hoodi: [7] };
     const groups = { home: { validators: [keyOf(5), NOBODY] } };
     const { validators } = ConfigFile.parse({ ...config, groups, validators: { watch } });

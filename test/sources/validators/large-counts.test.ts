@@ -20,7 +20,7 @@ it('keeps a readable state when the service reports the largest count in every e
       const good = contentOf(sandbox, { method, path, headers, body }, 'mainnet', now);
       return { ...good, body: good.body.replace(/"missed":\d+/, '"missed":1000000000000000') };
     }, now);
-    // The round saves the entry and reads it again.
+    // The round saves and restores the entry.
     ({ entry } = await round(source, api, entry, {
       now,
       inputs: { finality: { at: epochEnd('mainnet', finalized), readAt: now } },

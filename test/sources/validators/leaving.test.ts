@@ -26,7 +26,7 @@ const LIVES: Readonly<Record<number, readonly [status: string, exit: number | nu
   6: ['active_ongoing', null],
 };
 
-it('shows when those that leave have left and can be withdrawn, the next first, until they are withdrawn', async () => {
+it('shows when leaving validators exit and become withdrawable, the next first, until they are withdrawn', async () => {
   const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 6 }]) });
   const api = serviceOf({
     validators: (request) =>

@@ -27,7 +27,7 @@ const OPTIONS = validatorsOptions({ status: false, syncCommittee: true, watch: w
 const SOURCE = validatorsSource(OPTIONS);
 const START = startOfEpoch(CURRENT * 256);
 
-/** Members by period; `next` is the one after `head`, and others are not known yet. */
+/** A service with these members by period. `next` is the period after `head`. */
 function membersOf(committees: Record<number, readonly unknown[]>, head = CURRENT) {
   return serviceOf({
     sync_committee_members: ({ path }: SentRequest) => {
@@ -62,13 +62,13 @@ function shown(state: Validators, now = NOW): Record<string, string[] | undefine
   );
 }
 
-/** When the members are asked for next. */
+/** When the members are requested next. */
 function dueAfter(entry: Entry<Validators>, now = NOW): number {
   return scheduleAt(SOURCE, entry, now).first.nextAttemptAt;
 }
 
 describe('the sync committees of watched validators', () => {
-  it('are read once: the current one and the next, each watched member once, the seats kept in order', async () => {
+  it('are read once, the current one and the next, with all seats in order', async () => {
     const api = membersOf(KNOWN);
     const { value: state, entry, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toBeUndefined();
@@ -80,7 +80,7 @@ describe('the sync committees of watched validators', () => {
     expect(dueAfter(entry)).toBe(START + PERIOD + 5 * EPOCH);
   });
 
-  it('move on at the boundary without a request, and without a poll', async () => {
+  it('change at the boundary without a poll', async () => {
     const { value: state, entry } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
     const boundary = START + PERIOD;
     expect(changesAt(familiesOf(state, NOW, OPTIONS))).toBe(boundary);
@@ -92,18 +92,18 @@ describe('the sync committees of watched validators', () => {
     const { value: later } = await next(api, entry, OPTIONS, known);
     expect(asked(api)).toEqual(['next']);
     expect(shown(later, known)).toEqual({ current: ['3'], next: ['1'] });
-    // The last epochs of the period before are counted after its end.
+    // The last epochs of a period are counted after its end.
     expect(later.committees.map(({ period }) => period)).toEqual([CURRENT, CURRENT + 1, CURRENT + 2]);
   });
 
-  it('the next one is not requested in the first five epochs, in which the service does not know it', async () => {
+  it('do not include the next one in the first five epochs, because the service does not know it', async () => {
     const api = membersOf(KNOWN);
     const { entry } = await poll(api, NO_VALIDATORS, OPTIONS, START + EPOCH);
     expect(asked(api)).toEqual([String(CURRENT)]);
     expect(dueAfter(entry, START + EPOCH)).toBe(START + 5 * EPOCH);
   });
 
-  it('if all are known, a run asks for the current one, because it may be meant to show what the account permits', async () => {
+  it('are requested for the current period even if all are known, to show what the account permits', async () => {
     const { value: known } = await poll(membersOf(KNOWN), NO_VALIDATORS, OPTIONS);
     const api = membersOf({});
     const { value: state } = await poll(api, known, OPTIONS, NOW + HOUR);
@@ -111,7 +111,7 @@ describe('the sync committees of watched validators', () => {
     expect(state).toEqual(known);
   });
 
-  it('an empty list, no seats or another period mean that they are not known: asked again an hour later', async () => {
+  it('are unknown after an empty list, no seats or another period, and requested an hour later', async () => {
     const [none, empty, other] = [undefined, [], null].map((seats) => membersAnswer(CURRENT, seats));
     for (const body of [none, empty, other, membersAnswer(CURRENT - 1, committeeOf([7]))]) {
       const api = serviceOf({ sync_committee_members: () => body });
@@ -122,7 +122,7 @@ describe('the sync committees of watched validators', () => {
     }
   });
 
-  it('a list with a seat that cannot be read is none: the positions could be wrong', async () => {
+  it('are rejected with an unreadable seat, because positions could be wrong', async () => {
     const api = serviceOf({ sync_committee_members: () => membersAnswer(CURRENT, committeeOf([7, 'x', 12])) });
     const { value: state, failure } = await poll(api, NO_VALIDATORS, OPTIONS);
     expect(failure).toMatchObject({ reason: 'invalid_body' });

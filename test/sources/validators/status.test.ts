@@ -28,7 +28,7 @@ import { scheduleAt } from '../../support/runs/round.ts';
 import { MINUTE } from '../../support/time/timing.ts';
 
 const OPTIONS = validatorsOptions();
-/** Until when an answer of epoch 444377 is shown: three epochs after its end it has its usual age, and two reads may fail. */
+/** An answer about epoch 444377 is shown for its usual age of three epochs, and three more. */
 const SHOWN_UNTIL = startOfEpoch(444_378 + 3 + 3);
 
 function byStatus(value: Validators, now = NOW, options = OPTIONS): Record<string, number> {
@@ -47,12 +47,12 @@ function offlineSince(state: Validators, now = NOW, options = OPTIONS): Record<s
   );
 }
 
-/** The service answers with rows for what is asked, changed by index. */
+/** A service that gives these rows. */
 function serving(changes: Parameters<typeof rows>[0], epoch?: number): FakeApi {
   return serviceOf({ validators: rows(changes, epoch) });
 }
 
-/** Rows for what is asked, changed by index. */
+/** Rows of the requested validators, changed by index. */
 function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 444_377): (r: SentRequest) => unknown {
   return (request) =>
     validatorsAnswer(
@@ -64,7 +64,7 @@ function rows(changes: Record<number, Record<string, unknown> | null>, epoch = 4
     );
 }
 
-/** Fails where one of these validators is asked for. */
+/** Fails if one of these validators is requested. */
 function failsFor(indices: readonly number[], reason: Parameters<typeof failed>[1]) {
   return (request: SentRequest) => {
     if (identifiersOf(request).some((index) => indices.includes(index))) throw failed(request, reason);
@@ -78,7 +78,7 @@ function off(epoch: number): FakeApi {
 }
 
 describe('the status of watched validators', () => {
-  it('is requested for ten at a time, and counted, summed and dated', async () => {
+  it('is requested for ten validators at a time, then counted, summed and dated', async () => {
     const api = serviceOf();
     const { value: state, failure } = await poll(api);
     expect(failure).toBeUndefined();
@@ -89,7 +89,7 @@ describe('the status of watched validators', () => {
     expect(shown.map((name) => value(state, `validators_${name}`))).toEqual(expected);
   });
 
-  it('counts unknown names as unknown, and what the answer lacks as not found', async () => {
+  it('counts unknown statuses as unknown, and missing rows as not found', async () => {
     const { value: state } = await poll(serving({ 1: { status: 'new_in_2027' }, 2: null, 3: { status: 7 }, 11: null }));
     expect(byStatus(state)).toEqual({ active_ongoing: 8, unknown: 2, not_found: 2 });
   });
@@ -101,7 +101,7 @@ describe('the status of watched validators', () => {
     expect(byStatus(state)).toEqual({ active_ongoing: 2, unread: 10 });
   });
 
-  it('takes a 404 as none was found, and never as a refusal', async () => {
+  it('counts all as not found after a 404, which is never a refusal', async () => {
     const api = serviceOf({ validators: failing('not_found') });
     const { value: state, entry, failure } = await poll(api);
     expect(failure).toBeUndefined();
@@ -109,16 +109,16 @@ describe('the status of watched validators', () => {
     expect(entry.refusals).toEqual({});
   });
 
-  it('takes null for neither online nor offline, and rows without index or balances as they are', async () => {
+  it('counts null as neither online nor offline', async () => {
     const changes = { 1: { online: null }, 2: { validator: { index: null, public_key: '0x' } }, 3: { balances: null } };
     const { value: state } = await poll(serving(changes));
     expect(value(state, 'validators_online')).toBe(10);
     expect(value(state, 'validators_offline')).toBe(0);
-    // A row that cannot be read may be that of the missing one.
+    // The unreadable row may be that of the missing validator.
     expect(byStatus(state)).toEqual({ active_ongoing: 11, unread: 1 });
   });
 
-  it('never takes a validator without duties for offline, whatever its row says', async () => {
+  it('never counts a validator without duties as offline', async () => {
     const without = ['pending_queued', 'exited_unslashed', 'exited_slashed', 'withdrawal_possible', 'withdrawal_done'];
     const withDuties = ['active_exiting', 'active_slashed', 'new_in_2027'];
     const statuses = [...without, ...withDuties];
@@ -131,7 +131,7 @@ describe('the status of watched validators', () => {
     expect(tally).toEqual({ noun: 'validator', well: 4, known: 7, unknown: 0 });
   });
 
-  it('remembers the epoch since which a validator is offline, until it is online or without duties', async () => {
+  it('remembers since which epoch a validator is offline', async () => {
     const first = await poll(off(444_377));
     expect(offlineSince(first.value)).toEqual({ 3: startOfEpoch(444_377) });
     const second = await poll(off(444_379), first.value, OPTIONS, NOW + 2 * EPOCH);
@@ -146,7 +146,7 @@ describe('the status of watched validators', () => {
     }
   });
 
-  it('is offline anew after its values were withdrawn, so that one answer days after another is no alert', async () => {
+  it('restarts the offline time after the values were withdrawn', async () => {
     const first = await poll(off(444_377));
     for (const [epochs, since] of [
       [6, 444_377],
@@ -159,7 +159,7 @@ describe('the status of watched validators', () => {
     }
   });
 
-  it('is reported with its second answer, also while another chunk fails', async () => {
+  it('raises a notice at the second offline answer, even while another chunk fails', async () => {
     const answer = (epoch: number, online: boolean) => (request: SentRequest) => {
       if (!online && identifiersOf(request).includes(11)) throw failed(request, 'server_error');
       return rows({ 3: { online } }, epoch)(request);
@@ -181,7 +181,7 @@ describe('the status of watched validators', () => {
       identifiersOf(request).includes(1) ? none(request) : rows({}, epoch)(request);
     const empty = (epoch: number) => () => validatorsAnswer(epoch, []);
     const there = (epoch: number) => rows({ 3: { online: false } }, epoch);
-    /** In epochs from now. */
+    /** When an epoch has passed since the first answer, in epochs from now. */
     const next = (startOfEpoch(444_379) - NOW) / EPOCH;
 
     it.each([
@@ -204,7 +204,7 @@ describe('the status of watched validators', () => {
     });
   });
 
-  it('fails if the rows are all about other validators, and takes nobody for gone beside such a row', async () => {
+  it('fails if all rows are about other validators, and counts nobody as not found beside such a row', async () => {
     const { entry, value: before } = await poll(off(444_377));
     const others = (own: readonly number[]) => () =>
       validatorsAnswer(
@@ -219,7 +219,7 @@ describe('the status of watched validators', () => {
     expect(byStatus(fresh, now)).toEqual({ active_ongoing: 2, unread: 10 });
   });
 
-  it('names at most 100 that are offline, the longest first', async () => {
+  it('names at most 100 offline validators, the longest first', async () => {
     const offFrom = (first: number, epoch: number) =>
       serving(Object.fromEntries(Array.from({ length: 151 }, (_, index) => [index, { online: index < first }])), epoch);
     const before = await poll(offFrom(120, 444_377), undefined, MANY);
@@ -230,7 +230,7 @@ describe('the status of watched validators', () => {
     expect(value(after.value, 'validators_offline', NOW + EPOCH, MANY)).toBe(150);
   });
 
-  it('adds up balances only while those of every validator are known: half the money is a false value', async () => {
+  it('sums balances only while those of every validator are known', async () => {
     const sums = (state: Validators, now = NOW): (number | undefined)[] =>
       ['balance', 'effective_balance', 'offline_effective_balance'].map((name) =>
         value(state, `validators_${name}_ether`, now),
@@ -249,7 +249,7 @@ describe('the status of watched validators', () => {
   });
 
   describe('when requests fail', () => {
-    it('the validators of one that failed keep their values, and go once these are six epochs old', async () => {
+    it('keeps the values of a failed chunk until they are six epochs old', async () => {
       const { value: known } = await poll(serviceOf());
       const now = NOW + EPOCH;
       const api = serviceOf({ validators: failsFor([1], 'server_error') });
@@ -263,7 +263,7 @@ describe('the status of watched validators', () => {
       expect(byStatus(state, SHOWN_UNTIL + EPOCH + 1)).toEqual({ unread: 12 });
     });
 
-    it('three among others, only those cost something, and they alone are repeated', async () => {
+    it('repeats only the failed chunks', async () => {
       const indices = [5, 25, 45];
       const options = validatorsOptions({ watch: watchOf([{ first: 1, last: 60 }]) });
       const api = serviceOf({ validators: failsFor(indices, 'server_error') });
@@ -275,19 +275,19 @@ describe('the status of watched validators', () => {
       expect(byStatus(whole, NOW + EPOCH, options)).toEqual({ active_ongoing: 60 });
     });
 
-    it('an outage ends the sweep', async () => {
+    it('ends the read at an outage', async () => {
       const api = serviceOf({ validators: failing('network') });
       await poll(api);
       expect(chunksAsked(api, 'validators')).toHaveLength(1);
     });
 
-    it('an answer of an epoch in the future is none', async () => {
+    it('rejects an answer about a future epoch', async () => {
       const { value: state, failure } = await poll(serviceOf({}, 444_379));
       expect(failure).toMatchObject({ reason: 'invalid_body' });
       expect(byStatus(state)).toEqual({});
     });
 
-    it('403 ends the sweep; again ten minutes later it refuses the part, and the others get its share of a scarce budget', async () => {
+    it('counts as refused after a second 403 in ten minutes, and gives its share to the other reads', async () => {
       const api = serviceOf({ validators: failing('forbidden') });
       const first = await poll(api, undefined, OPTIONS);
       expect(first.failure).toMatchObject({ reason: 'forbidden' });
@@ -303,7 +303,7 @@ describe('the status of watched validators', () => {
       expect(after).toBeLessThan(2 * NINE);
     });
 
-    it('403 of a later request refuses nothing', async () => {
+    it('is not refused by a 403 to a later chunk', async () => {
       const api = serviceOf({ validators: failsFor([11], 'forbidden') });
       const first = await poll(api, undefined, OPTIONS);
       const { entry, failure } = await next(api, first.entry, OPTIONS, NOW + 10 * MINUTE);
@@ -312,7 +312,7 @@ describe('the status of watched validators', () => {
     });
   });
 
-  it('follows a changed watch: what is no longer watched goes, what is new comes with the next poll', async () => {
+  it('follows a changed list at once, and reads new validators with the next poll', async () => {
     const { value: state } = await poll(serving({ 3: { online: false } }));
     const options = validatorsOptions({ watch: watchOf([5, 6, 100].map((index) => ({ first: index, last: index }))) });
     expect(byStatus(state, NOW, options)).toEqual({ active_ongoing: 2, unread: 1 });
@@ -321,7 +321,7 @@ describe('the status of watched validators', () => {
     expect(after.validators.map(({ index }) => index)).toEqual([5, 6, 100]);
   });
 
-  /** The epochs in which validator 4 was slashed and first reported so. */
+  /** The epochs in which validator 4 was slashed, and first reported as slashed. */
   function times(state: Validators, now = NOW): (number | undefined)[] {
     const epochOf = (name: string): number | undefined => {
       const [sample] = samplesOf(familiesOf(state, now), `beaconchain_watched_validator_${name}_timestamp_seconds`);
@@ -338,7 +338,7 @@ describe('the status of watched validators', () => {
     ['the exit alone, whose queue decided', { exit: 401_930, withdrawable: 402_186 }, undefined],
     ['nothing', undefined, undefined],
     ['nonsense', { exit: 'x', withdrawable: 2 ** 64 }, undefined],
-  ])('a validator that is slashed when first read was slashed in %s, and fires no alert', async (_, life, epoch) => {
+  ])('dates a slashing before the first answer by %s, without an alert', async (_, life, epoch) => {
     const slashed = { slashed: true, status: 'active_slashed', life_cycle_epochs: life };
     const { value: state } = await poll(serving({ 4: slashed }));
     expect(value(state, 'validators_slashed')).toBe(1);
@@ -351,7 +351,7 @@ describe('the status of watched validators', () => {
     ['for good', [{}, { slashed: true }, {}, null, { slashed: true }], true],
     ['but not if it was not found before', [null, { slashed: true }], false],
     ['but not if one answer withdraws an older one', [{ slashed: true }, {}, { slashed: true }], false],
-  ])('fires the alert without a time if it is reported as slashed %s', async (_, changes, fires) => {
+  ])('fires the alert for a slashing that is reported %s', async (_, changes, fires) => {
     let state = NO_VALIDATORS;
     for (const [i, change] of changes.entries()) {
       ({ value: state } = await poll(serving({ 4: change }, 444_370 + i), state));
@@ -362,7 +362,7 @@ describe('the status of watched validators', () => {
     expect(notices?.map(({ alert }) => alert)).toEqual(fires ? ['BeaconchainWatchedValidatorSlashed'] : []);
   });
 
-  it('counts a slashed validator for good where no other source does, also once it is withdrawn', async () => {
+  it('counts a slashed validator for good, unless another source does', async () => {
     const change = { 4: { slashed: true, status: 'withdrawal_done', online: null } };
     const { value: state } = await poll(serving(change));
     const { value: later } = await poll(serving({ 4: null }, 444_378), state, OPTIONS, NOW + EPOCH);
