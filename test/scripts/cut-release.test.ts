@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { VERSIONED, versionsIn, withHeading, withVersion } from '../../scripts/cut-release.ts';
+import { isVersion, VERSIONED, versionsIn, withHeading, withVersion } from '../../scripts/cut-release.ts';
 import { releaseNotes } from '../../scripts/release-files.ts';
 
 const CHANGELOG = '# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.2 - 2026-01-01\n\n- Old.\n';
@@ -31,4 +31,9 @@ it.each([
   ['the version is there', CHANGELOG, '1.2.2', 'has 1.2.2 already'],
 ])('refuses if %s', (_, changelog, version, message) => {
   expect(() => withHeading(changelog, version, '2026-12-01')).toThrow(message);
+});
+
+it('a version is three numbers without zeros in front', () => {
+  const given = ['1.2.3', '0.10.0', '01.2.3', '1.02.3', '1.2', 'v1.2.3', '1.2.3-rc.1', ''];
+  expect(given.filter(isVersion)).toEqual(['1.2.3', '0.10.0']);
 });
