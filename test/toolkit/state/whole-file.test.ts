@@ -90,7 +90,7 @@ describe('lib/whole-file', () => {
     });
   });
 
-  it.each(['EIO', 'ENOSPC'])('%s at any call is a failure, and leaves the old or the new file alone', async (code) => {
+  it.each(['EIO', 'ENOSPC'])('%s at any call is a failure, and leaves either the old or the new file', async (code) => {
     for (const [at, what] of CALLS.entries()) {
       const { error, seen, text, names } = await replace({ fails: (_, index) => (index === at ? code : undefined) });
       expect(error, what).toMatchObject({ code });
@@ -100,7 +100,7 @@ describe('lib/whole-file', () => {
     }
   });
 
-  it('a file system that cannot sync a directory is as good as it can be', async () => {
+  it('a file system that cannot sync directories is no failure', async () => {
     const { error, text } = await replace({ fails: (what) => (what === 'sync dir' ? 'EINVAL' : undefined) });
     expect([error, text]).toEqual([undefined, NEW]);
   });
@@ -113,7 +113,7 @@ describe('lib/whole-file', () => {
 });
 
 describe('lib/whole-file: readWhole', () => {
-  it('reads a file, and refuses at once what is none', async () => {
+  it('reads a file, and refuses anything else at once', async () => {
     const folder = temporaryFolder();
     const [file, fifo, socket] = [join(folder, 'file'), join(folder, 'fifo'), join(folder, 'socket')];
     writeFileSync(file, 'text');
