@@ -45,7 +45,7 @@ it('the samples are unchanged (UPDATE_GOLDEN=1 updates them)', () => {
   expect(now).toBe(readFileSync(FILE, 'utf8'));
 });
 
-it('an empty `groups` changes not a byte', async () => {
+it('an empty `groups` changes no byte', async () => {
   const { groups } = ConfigFile.parse({ groups: {} });
   const withEmpty = await renderGolden(() => groups);
   for (const format of FORMATS) expect(withEmpty(format)).toBe(exposition(format));
@@ -60,11 +60,11 @@ it('one group of all machines and validators changes nothing but the label of th
   }
 });
 
-it('both formats say the same', () => {
+it('both formats have the same series', () => {
   expect(sorted(seriesOf(exposition('openmetrics')))).toEqual(sorted(seriesOf(exposition('text'))));
 });
 
-it('has every family of the contract with its type, and none that is not in it', () => {
+it('has exactly the families of the contract, with their types', () => {
   const types = [...exposition('text').matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]);
   expect(types.toSorted()).toEqual(ALL_FAMILIES.map(([name, type]) => [PREFIX + name, type]).toSorted());
 });
@@ -93,14 +93,14 @@ it('writes each family once and in one piece, and no series twice', () => {
 });
 
 describe.skipIf(areMissing(PROMTOOL))('promtool', () => {
-  it('finds nothing to say against the text format', () => {
+  it('accepts the text format', () => {
     const { status, stdout, stderr } = runTool(PROMTOOL, ['check', 'metrics'], exposition('text'));
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 });
 
 describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
-  it.each(FORMATS)('reads every series of the %s format as it was put in', (format) => {
+  it.each(FORMATS)('reads every series of the %s format unchanged', (format) => {
     const text = exposition(format);
     const parsed = parseIndependently(text, format);
     const series = parsed.flatMap((family) => family.samples);
@@ -153,7 +153,7 @@ describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
     );
   });
 
-  it('would refuse OpenMetrics without an end mark', () => {
+  it('refuses OpenMetrics without an end mark', () => {
     expect(() => parseIndependently(exposition('openmetrics').replace('# EOF\n', ''), 'openmetrics')).toThrow('EOF');
   });
 });
