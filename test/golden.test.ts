@@ -121,16 +121,9 @@ describe.skipIf(areMissing(PYTHON_PARSERS))('an independent parser', () => {
   });
 
   const NAMES = [
-    'plain',
-    '',
-    ' ',
-    '\\',
-    '\n',
+    ...['plain', '', ' ', '\\', '\n', '{}'],
     'a,b="c"} 1',
-    '{}',
-    'Zürich',
-    '机器',
-    '\u{1f980} \u202e',
+    'Zürich 机器 \u{1f980} \u202e',
     'x'.repeat(1_000),
     '"\\\n'.repeat(333),
     'NUL \0, halves of a pair \ud83c \udfe0',

@@ -88,10 +88,8 @@ it('refuses in one line a directory that cannot be made or that another process 
   );
   const taken = temporaryFolder();
   await documentsIn(taken);
-  const by = `process ${process.pid} on ${hostname()} since 20`;
-  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
-    `the state directory ${taken} is in use by ${by}`,
-  );
+  const refusal = `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since 20`;
+  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(refusal);
 });
 
 it('refuses to start if a document cannot be read, because the exporter would overwrite it', async () => {
@@ -101,11 +99,9 @@ it('refuses to start if a document cannot be read, because the exporter would ov
     // Not even root can read a directory as a file.
     const file = join(dir, `${name}.json`);
     mkdirSync(file);
-    await expect(restored(documents)).rejects.toThrow(
-      new StateRefused(
-        `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
-          `Correct this, or begin without the file: mv ${file} ${file}.old`,
-      ),
-    );
+    const refusal =
+      `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
+      `Correct this, or begin without the file: mv ${file} ${file}.old`;
+    await expect(restored(documents)).rejects.toThrow(new StateRefused(refusal));
   }
 });

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { connect as connectPlain } from 'node:net';
@@ -51,7 +52,7 @@ function withCertificate({ cert, key }: Certificate): ConnectionOptions {
 /** The certificate, cipher or group of a handshake. */
 async function shaken<T>(port: number, tls: ConnectionOptions, what: (socket: ReturnType<typeof connect>) => T) {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
-  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
+  await once(socket, 'secureConnect');
   const result = what(socket);
   socket.destroy();
   return result;
@@ -198,20 +199,15 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
     const limits = { ...SERVER_LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
     const { port, server } = await serveGuarded(tlsSection(made.server), BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
-    await new Promise((resolve) => idle.once('connect', resolve));
+    await once(idle, 'connect');
     const half = connectPlain(port, '127.0.0.1');
     await new Promise<void>((resolve) => half.write(Buffer.from([22, 3, 1]), () => resolve()));
     const ready = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
-    await new Promise((resolve) => ready.once('secureConnect', resolve));
-    const closed = [idle, half, ready].map(
-      (socket) =>
-        new Promise((resolve) =>
-          socket
-            .on('error', () => undefined)
-            .resume()
-            .once('close', resolve),
-        ),
-    );
+    await once(ready, 'secureConnect');
+    const closed = [idle, half, ready].map((socket) => {
+      socket.on('error', () => undefined).resume();
+      return once(socket, 'close');
+    });
     await server.close();
     await Promise.all(closed);
   });
