@@ -5,7 +5,7 @@ import { type Scrape, valueIn } from '../scrape.ts';
 import type { World } from '../world.ts';
 import type { Check } from './check.ts';
 
-/** Each counter as it is written in a scrape, and what one validator adds to it. Amounts in wei. */
+/** Each counter as written in a scrape, and what one validator adds to it. Amounts are in wei. */
 type Added = Readonly<Record<string, bigint>>;
 
 function dutiesOf(one: ReturnType<typeof dutiesIn>[number]): Added {
