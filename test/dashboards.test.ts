@@ -12,13 +12,13 @@ import { mistakesIn, namesIn, ratedGauges } from './support/contract/promql.ts';
 const panels = DASHBOARDS.flatMap((one) => one.panels.map((panel) => ({ ...panel, dashboard: one.title })));
 const shown = panels.filter(({ type }) => type !== 'row' && type !== 'text');
 
-it('are what their sources say (else: node scripts/dashboards.ts)', () => {
+it('match their sources (else: node scripts/dashboards.ts)', () => {
   const files = dashboardFiles();
   expect(readdirSync(FOLDER).sort()).toEqual([...files.keys()].sort());
   for (const [name, text] of files) expect(readFileSync(join(FOLDER, name), 'utf8'), name).toBe(text);
 });
 
-it("are what Grafana's types allow, also where the builders take anything", () => {
+it("match Grafana's types, also where the builders accept anything", () => {
   expect(typeMistakes([...dashboardFiles().values()])).toBe('');
   const [text = expect.fail()] = dashboardFiles().values();
   for (const good of ['"graphMode": "none"', '"type": "color-text"', '"id": "custom.width"', '"format": "table"']) {
@@ -50,17 +50,22 @@ it.each(QUERIES)(
   },
 );
 
-it('a query with a mistake, a rated gauge, a metric or a label in a raw string that does not exist is found', () => {
+it('the checks find a mistake, a rated gauge, and unknown metrics, labels and values', () => {
   expect(mistakesIn('sum(up')).not.toEqual([]);
   expect(mistakesIn('up{job=~"a}')).not.toEqual([]);
   expect(ratedGauges('rate(a_total[5m]) / increase(\n  b_seconds{c="d"}[5m])')).toEqual(['b_seconds']);
-  expect(unknownNames('beaconchain_machine_peers{chain=~`.*`, pod=~`a"|b}`} + beaconchain_gone')).toEqual([
+  const expr =
+    'sum by (rack) (beaconchain_machine_peers{chain=~`.*`, pod=~`a"|b}`} + beaconchain_gone{source=~"machines|c"})';
+  expect(unknownNames(expr)).toEqual([
     'beaconchain_gone',
     'beaconchain_machine_peers{pod}',
+    'beaconchain_gone{source}',
+    'c',
+    'rack',
   ]);
 });
 
-it('the menus ask for labels of metrics that exist', () => {
+it('the menus query existing metrics and labels', () => {
   const asked = DASHBOARDS.flatMap(({ templating }) => templating.list.flatMap(({ definition }) => definition ?? []));
   expect(asked.length).toBeGreaterThan(DASHBOARDS.length);
   for (const definition of asked) {
@@ -102,7 +107,7 @@ it.each(shown.filter(({ type }) => type === 'stat' || type === 'timeseries'))(
   },
 );
 
-it('the terms of use stand on the dashboard of the returns', () => {
+it('the dashboard of the returns shows the terms of use', () => {
   const text = panels.filter(({ dashboard }) => dashboard === 'Network returns').map(({ options }) => options?.content);
   expect(text.join(' ')).toContain('Not a financial benchmark');
 });

@@ -33,7 +33,7 @@ function facts(name: string): string[] {
   return [LOCK[`node_modules/${name}`]?.license ?? '', String(paths.length - 1), (bytes / 1e6).toFixed(1)];
 }
 
-it('are the packages that src imports, so that audits and bots see them', () => {
+it('are exactly the packages that src imports', () => {
   const files = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'));
   const imports = files.flatMap((text) =>
     [...text.matchAll(/(?: from |\bimport\()'((?:@[^/']+\/)?[^/'.][^/']*)/g)].map(([, name = '']) => name),
@@ -43,23 +43,23 @@ it('are the packages that src imports, so that audits and bots see them', () => 
   );
 });
 
-it('are those alone that the lockfile installs with --omit=dev', () => {
+it('are all that the lockfile installs with --omit=dev', () => {
   const installed = Object.keys(LOCK).filter((path) => path !== '' && !LOCK[path]?.dev);
   expect(installed.toSorted()).toEqual([...BUNDLED].toSorted());
 });
 
-it('are all in docs/internals/dependencies.md, in order, and nothing else is', () => {
+it('are listed in docs/internals/dependencies.md, in order', () => {
   expect(ROWS.map(({ name }) => name)).toEqual(NAMES.toSorted());
 });
 
-it.each(NAMES)('%s is described with its licence, what it brings and its size, by whom it is kept and why', (name) => {
+it.each(NAMES)('docs/internals/dependencies.md describes %s', (name) => {
   const cells = ROWS.find((row) => row.name === name)?.cells ?? [];
   expect(cells.slice(0, 3)).toEqual(facts(name));
   expect(cells).toHaveLength(5);
   for (const words of cells.slice(3)) expect(words.length, name).toBeGreaterThan(5);
 });
 
-it('are as many in all as docs/internals/dependencies.md says', () => {
+it('number as many as docs/internals/dependencies.md says', () => {
   const megabytes = Math.round([...BUNDLED].reduce((sum, path) => sum + sizeOf(path), 0) / 1e6);
   expect(DOCUMENT).toContain(`${NAMES.length} packages, ${BUNDLED.size} with their dependencies, ${megabytes} MB`);
 });
@@ -70,11 +70,11 @@ it('are pinned to one version', () => {
   }
 });
 
-it('come from no address of their own, with a checksum, and the bundled ones run nothing when they are installed', () => {
+it('come from the registry with a checksum, and bundled ones run no install script', () => {
   expect(complaints(LOCK, BUNDLED)).toEqual([]);
 });
 
-it('would be complained about', () => {
+it('are refused with an address, without a checksum, or with an install script', () => {
   const integrity = 'sha512-x';
   const lock = {
     '': {},
@@ -88,7 +88,7 @@ it('would be complained about', () => {
   expect(told.map((line) => line.split(' ')[0])).toEqual(['node_modules/a', 'node_modules/b', 'node_modules/c']);
 });
 
-it('are listed in the release, the tools of development left out', () => {
+it('are listed in the release, without tools of development', () => {
   const { bomFormat, metadata, components }: Bom = JSON.parse(billOfMaterials());
   const names = [...BUNDLED].map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
   expect([bomFormat, metadata.component.name]).toEqual(['CycloneDX', 'beaconchain-exporter']);

@@ -24,7 +24,7 @@ const DOCUMENTS = [
 /** Files with commands in their comments. */
 const COMMENTED = ['config.example.yaml', 'Dockerfile', ...filesIn('deploy'), 'deploy/compose/demo.env'];
 
-/** A flag of other exporters that ours does without, and says so. */
+/** A flag of other exporters that ours refuses. */
 const REFUSED = 'web.max-requests';
 
 interface Block {
@@ -61,7 +61,7 @@ function filesIn(folder: string): string[] {
   return names.filter((name) => /\.(ts|ya?ml)$/.test(name)).map((name) => join(folder, name));
 }
 
-/** What links and pictures of a document lead to, without the web. */
+/** The local targets of links and pictures. */
 function targetsOf(file: string): string[] {
   const { prose } = read(file);
   const text = prose.replace(/`[^`\n]*`/g, '');
@@ -117,11 +117,11 @@ describe('docs', () => {
     expect(diagrams.flatMap((text) => text.split('\n')).filter((line) => line.length > 105)).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('every call of the command in %s is understood', (file) => {
+  it.each(DOCUMENTS)('the program accepts every command line in %s', (file) => {
     expect(callsIn(file).flatMap((args) => refusalOf(args) ?? [])).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('the sandbox obeys every order in %s', (file) => {
+  it.each(DOCUMENTS)('the sandbox accepts every order in %s', (file) => {
     const orders = readFileSync(file, 'utf8').matchAll(/\/-\/(?!healthy|ready|reload|metrics|\.\.\.)[a-z-]+[^\s"'`]*/g);
     const answers = [...orders].map(([path]) => {
       const sandbox = new Sandbox();
@@ -130,7 +130,7 @@ describe('docs', () => {
     expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('every flag that %s names is one of ours', (file) => {
+  it.each(DOCUMENTS)('%s names only flags that exist', (file) => {
     const known = PROGRAM.flags.map(({ name }) => name);
     const named = [...read(file).prose.matchAll(/`--((?:config|web|sandbox|log)\.[\w.-]+)/g)].map(
       ([, name = '']) => name,
@@ -138,16 +138,13 @@ describe('docs', () => {
     expect(named.filter((name) => !known.includes(name) && name !== REFUSED)).toEqual([]);
   });
 
-  it.each(DOCUMENTS)('every shell block of %s is one that a shell understands', (file) => {
+  it.each(DOCUMENTS)('every shell block of %s is valid', (file) => {
     const blocks = read(file).blocks.filter(({ language }) => language === 'sh');
-    const { stderr } = spawnSync('bash', ['-n'], {
-      input: blocks.map(({ text }) => text).join('\n'),
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe('');
+    const input = blocks.map(({ text }) => text).join('\n');
+    expect(spawnSync('bash', ['-n'], { input, encoding: 'utf8' }).stderr).toBe('');
   });
 
-  it('every npm script, file, service of Compose and object of Kubernetes that a command needs is there', () => {
+  it('every npm script, file, Compose service and Kubernetes object in a command exists', () => {
     const text = [...DOCUMENTS.filter((file) => file !== 'CHANGELOG.md'), ...COMMENTED]
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
@@ -174,7 +171,7 @@ describe('docs', () => {
     expect(objects.filter((name) => !manifests.some((one) => one.includes(`name: ${name}\n`)))).toEqual([]);
   });
 
-  it('every variable of ours that a document names is read', () => {
+  it('the program reads every variable that a document names', () => {
     const compose = readFileSync('deploy/compose/compose.yaml', 'utf8');
     const variables = [
       'BEACONCHAIN_API_KEY',
@@ -200,7 +197,7 @@ describe('docs', () => {
     for (const path of new Set(pages)) expect([path, (await ask(port, path)).status]).toEqual([path, 200]);
   });
 
-  it('every log line that operations.md explains is written', () => {
+  it('the program writes every log line that operations.md explains', () => {
     const [, table = ''] =
       /## Logs\n([\s\S]*?)(?:\n## |$(?![\s\S]))/.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
     const lines = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[^`]{3,}/g) ?? []);
@@ -211,7 +208,7 @@ describe('docs', () => {
     expect(lines.filter((line) => !source.includes(`'${line}'`))).toEqual([]);
   });
 
-  it('looks at calls, links and anchors', () => {
+  it('the checks read calls, links and anchors', () => {
     const all = <T>(of: (file: string) => T[]): number => DOCUMENTS.flatMap(of).length;
     expect(all(callsIn)).toBeGreaterThan(5);
     expect(all(targetsOf)).toBeGreaterThan(40);
@@ -221,19 +218,18 @@ describe('docs', () => {
     expect(refusalOf(['serve', '--probe'])).toContain('unknown flag');
   });
 
-  it.each(DOCUMENTS)('every metric that %s names is one of ours', (file) => {
+  it.each(DOCUMENTS)('%s names only metrics that exist', (file) => {
     const known = new Set(ALL_FAMILIES.map(([name]) => `beaconchain_${name}`));
     const { prose, blocks } = read(file);
-    const text = [prose, ...blocks.filter(({ language }) => language === 'promql').map((block) => block.text)].join(
-      '\n',
-    );
+    const queries = blocks.filter(({ language }) => language === 'promql').map((block) => block.text);
+    const text = [prose, ...queries].join('\n');
     const named = [...text.matchAll(/\bbeaconchain_[a-z0-9_]*[a-z0-9](?![\w*{]*\*|_)/g)].map(([name]) =>
       name.replace(/_bucket$/, ''),
     );
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('every section of api-facts.md that a comment points to is there', () => {
+  it('every section of api-facts.md that a comment names exists', () => {
     const numbers = new Set(
       [...read('docs/internals/api-facts.md').prose.matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm)].map(([, n]) => n),
     );
@@ -246,14 +242,14 @@ describe('docs', () => {
     expect(pointers.filter((one) => !numbers.has(one.split(': ')[1]))).toEqual([]);
   });
 
-  it('every file that architecture.md names is there', () => {
+  it('every file that architecture.md names exists', () => {
     const { prose } = read('docs/internals/architecture.md');
     const files = [...prose.matchAll(/`([\w-]+(?:\/[\w-]+)*\.ts)`/g)].map(([, path = '']) => path);
     expect(files.length).toBeGreaterThan(20);
     expect(files.filter((path) => !existsSync(path) && !existsSync(join('src', path)))).toEqual([]);
   });
 
-  it('README.md is short, and alternatives.md and alerts.md count alerts and dashboards right', () => {
+  it('README.md is short, and the documents count alerts and dashboards correctly', () => {
     const rules = ['rules.yaml', 'rules-extra.yaml'].map((file) => {
       const { length } = [...readFileSync(`deploy/prometheus/${file}`, 'utf8').matchAll(/^ +- alert: /gm)];
       expect(readFileSync('docs/alerts.md', 'utf8')).toContain(

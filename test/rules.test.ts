@@ -20,7 +20,6 @@ const RUNBOOK = readFileSync('docs/alerts.md', 'utf8');
 
 const alerts = rules.flatMap(({ alert, ...rule }) => (alert ? [{ alert, ...rule }] : []));
 const names = alerts.map(({ alert }) => alert);
-/** Always fires. */
 const WATCHDOG = 'BeaconchainWatchdog';
 /** The exporter that the link of an alert about no running one leads to, and the address if there is none. */
 const OF_JOB = [
@@ -35,7 +34,7 @@ const ADDRESSES: Readonly<Record<string, readonly [urls: string, otherwise?: str
     'http://localhost:10032',
   ],
 };
-/** About one process, not about what replicas share. */
+/** Alerts about one process, not about what replicas share. */
 const OF_PROCESS = [
   ...Object.keys(ADDRESSES),
   'BeaconchainSourceStale',
@@ -47,7 +46,7 @@ const OF_PROCESS = [
 const INSTANCE =
   '{{ with printf "beaconchain:replicas{job=%q}" $labels.job | query }}{{ $labels.job }}{{ else }}{{ $labels.instance }}{{ end }}';
 const recorded = rules.flatMap(({ record }) => record ?? []);
-/** What a file of the user's own records. */
+/** The records of a user's own file of thresholds. */
 const own = recorded.map((name) => name.replace(':threshold:', ':own_threshold:'));
 
 const Groups = z.object({
@@ -65,7 +64,7 @@ const cases = files
   }));
 
 it.skipIf(areMissing(PROMTOOL)).each(TESTS)(
-  'each alert fires on its cases and is silent on its counter-cases: %s',
+  'each alert fires in its cases and is silent in the others: %s',
   async (file) => {
     expect(await complaintsOf(file, joined)).toBe('');
   },
@@ -85,47 +84,44 @@ it('no case is about an alert that does not exist', () => {
   expect(cases.flatMap(({ subjects }) => subjects).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-it.skipIf(areMissing(PROMTOOL))(
-  'the words of an alert name the threshold that it has, also if a user changed it',
-  () => {
-    const folder = temporaryFolder();
-    for (const file of RULE_FILES) {
-      const changed = readFileSync(file, 'utf8')
-        .replace('vector(4 * 86400)', 'vector(86400 / 2)')
-        .replace('vector(7 * 86400)', 'vector(86400)');
-      writeFileSync(join(folder, basename(file)), changed);
-    }
-    const labels = 'job="j", instance="a:1", chain="mainnet", machine="m1"';
-    const lastSeen = `beaconchain_machine_last_seen_timestamp_seconds{${labels}, process=`;
-    const input = {
-      'beaconchain_source_last_success_timestamp_seconds{job="j", instance="a:1", source="machines"}': '0+60x600',
-      'beaconchain_source_interval_seconds{job="j", instance="a:1", source="machines"}': '60x600',
-      [`${lastSeen}"system"}`]: '0+60x600',
-      [`${lastSeen}"node"}`]: '0+60x60 3600x600',
-      [`beaconchain_machine_disk_total_bytes{${labels}}`]: '100000x600',
-      [`beaconchain_machine_disk_free_bytes{${labels}}`]: '30000-40x600',
-    };
-    const expected = [
-      ['BeaconchainDiskFullSoon', 'the disk will be full within 12h 0m 0s.'],
-      ['BeaconchainProcessSilent', 'the alert resolves after 1d 0h 0m 0s.'],
-    ] as const;
-    const test = {
-      interval: '1m',
-      input_series: Object.entries(input).map(([series, values]) => ({ series, values })),
-      // An empty list: promtool prints what fires instead.
-      alert_rule_test: expected.map(([alertname]) => ({ eval_time: '9h', alertname, exp_alerts: [] })),
-    };
-    writeFileSync(
-      join(folder, 'test.yaml'),
-      stringify({ rule_files: ['rules.yaml'], evaluation_interval: '4m', tests: [test] }),
-    );
-    const { stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', join(folder, 'test.yaml')], '');
-    for (const [, words] of expected) expect(`${stdout}${stderr}`).toContain(words);
-  },
-);
+it.skipIf(areMissing(PROMTOOL))('the text of an alert names its threshold, also if a user changed it', () => {
+  const folder = temporaryFolder();
+  for (const file of RULE_FILES) {
+    const changed = readFileSync(file, 'utf8')
+      .replace('vector(4 * 86400)', 'vector(86400 / 2)')
+      .replace('vector(7 * 86400)', 'vector(86400)');
+    writeFileSync(join(folder, basename(file)), changed);
+  }
+  const labels = 'job="j", instance="a:1", chain="mainnet", machine="m1"';
+  const lastSeen = `beaconchain_machine_last_seen_timestamp_seconds{${labels}, process=`;
+  const input = {
+    'beaconchain_source_last_success_timestamp_seconds{job="j", instance="a:1", source="machines"}': '0+60x600',
+    'beaconchain_source_interval_seconds{job="j", instance="a:1", source="machines"}': '60x600',
+    [`${lastSeen}"system"}`]: '0+60x600',
+    [`${lastSeen}"node"}`]: '0+60x60 3600x600',
+    [`beaconchain_machine_disk_total_bytes{${labels}}`]: '100000x600',
+    [`beaconchain_machine_disk_free_bytes{${labels}}`]: '30000-40x600',
+  };
+  const expected = [
+    ['BeaconchainDiskFullSoon', 'the disk will be full within 12h 0m 0s.'],
+    ['BeaconchainProcessSilent', 'the alert resolves after 1d 0h 0m 0s.'],
+  ] as const;
+  const test = {
+    interval: '1m',
+    input_series: Object.entries(input).map(([series, values]) => ({ series, values })),
+    // An empty list: promtool prints what fires instead.
+    alert_rule_test: expected.map(([alertname]) => ({ eval_time: '9h', alertname, exp_alerts: [] })),
+  };
+  writeFileSync(
+    join(folder, 'test.yaml'),
+    stringify({ rule_files: ['rules.yaml'], evaluation_interval: '4m', tests: [test] }),
+  );
+  const { stdout, stderr } = runTool(PROMTOOL, ['test', 'rules', join(folder, 'test.yaml')], '');
+  for (const [, words] of expected) expect(`${stdout}${stderr}`).toContain(words);
+});
 
 it.each(rules.filter(({ record }) => !record?.startsWith('beaconchain:threshold:')))(
-  '$alert $record compares with the threshold that is recorded, however many labels it has, else with the shipped one',
+  '$alert $record compares with the recorded threshold, or else with the shipped one',
   ({ expr }) => {
     const compared = [...expr.matchAll(/scalar\(max\((beaconchain:threshold:\w+)\) or vector\(([^)]+)\)\)/g)];
     expect(compared.length).toBe(expr.split('beaconchain:threshold:').length - 1);
@@ -134,7 +130,7 @@ it.each(rules.filter(({ record }) => !record?.startsWith('beaconchain:threshold:
   },
 );
 
-it('a rule reads what its own group has recorded, because Prometheus evaluates the others at other times', () => {
+it('a rule reads only records of its own group, because Prometheus evaluates other groups at other times', () => {
   const { groups } = Groups.parse(parse(readFileSync(String(RULE_FILES[0]), 'utf8'), { maxAliasCount: -1 }));
   const outside = groups.flatMap((group) => {
     const others = groups.filter((other) => other !== group).flatMap((other) => other.rules);
@@ -147,7 +143,7 @@ it('a rule reads what its own group has recorded, because Prometheus evaluates t
 });
 
 it.each(rules)(
-  '$alert $record works where Prometheus has renamed labels of the exporter',
+  '$alert $record works if Prometheus has renamed labels of the exporter',
   ({ expr, annotations = {} }) => {
     const ofTargets = ['machine', 'process', 'source', 'chain', 'validator', 'group'];
     for (const [, labels = ''] of expr.matchAll(/\b(?:on|by|without|ignoring) \(([^)]*)\)/g)) {
@@ -162,7 +158,7 @@ it.each(rules)(
   },
 );
 
-it('every range is longer than two scrapes of a minute, and of recorded series only highest values are taken', () => {
+it('every range is longer than two minutes, and a range over a recorded series takes its maximum', () => {
   // Whether there are replicas is asked once a minute. A threshold of one's own is its last value.
   const ranging = rules.filter(({ record }) => record !== 'beaconchain:replicas' && !record?.includes(':threshold:'));
   const ranges = ranging.flatMap(({ expr }) => [...expr.matchAll(/(\w[\w:]*)(?:\{[^}]*\})?\[([^\]]+)\]/g)]);
@@ -182,12 +178,7 @@ it.each(rules.map((rule) => [rule.alert ?? rule.record, rule.expr]))(
   },
 );
 
-it('a metric, a selected label, its value or a grouping label that is not exposed is found', () => {
-  const expr = 'sum by (pod) (beaconchain_nothing) > on (job) beaconchain_source_up{machine="a", source=~"machines|c"}';
-  expect(unknownNames(expr, recorded)).toEqual(['beaconchain_nothing', 'beaconchain_source_up{machine}', 'c', 'pod']);
-});
-
-it('every recorded series is used, and rules.yaml needs none of the other file', () => {
+it('every recorded series is used, and rules.yaml uses none of the other file', () => {
   const used = new Set(rules.flatMap(({ expr }) => namesIn(expr).metrics));
   const links = alerts.map(({ annotations = {} }) => annotations['runbook_url']).join();
   expect(recorded.filter((name) => !used.has(name) && !links.includes(name))).toEqual([]);
@@ -197,13 +188,13 @@ it('every recorded series is used, and rules.yaml needs none of the other file',
   expect(ofOthers.filter((name) => own?.includes(name))).toEqual([]);
 });
 
-it('the runbook has one section for each alert, and no others', () => {
+it('the runbook has exactly one section for each alert', () => {
   const sections = [...RUNBOOK.matchAll(/^### (\S+)$/gm)].map(([, name]) => name);
   // An alert with two severities has two rules.
   expect(sections.toSorted()).toEqual([...new Set(names)].sort());
 });
 
-it.each(alerts)('$alert has severity, subject, words of labels that exist and its runbook section', (rule) => {
+it.each(alerts)('$alert has severity, subject, known labels in its text, and a link to its runbook section', (rule) => {
   const { alert, expr, labels, annotations = {} } = rule;
   expect(alert).toMatch(/^Beaconchain([A-Z][a-z]*)+$/);
   const ofTrouble = {

@@ -53,7 +53,7 @@ it('continues after a restart: plan, cursors, complete slices and problems', asy
   ]);
 });
 
-it('keeps all of a page and its cursor, or nothing', async () => {
+it('keeps a whole page with its cursor, or nothing', async () => {
   const folder = newFolder();
   {
     using store = await Store.open(folder);
@@ -66,7 +66,7 @@ it('keeps all of a page and its cursor, or nothing', async () => {
   expect(recordsIn(store)).toEqual([['a', 1, 1]]);
 });
 
-it('gives the records of a span by group and time, those of one time as they came', async () => {
+it('returns the records of a span by group and time, equal times in order of arrival', async () => {
   const items = fc.array(fc.tuple(fc.constantFrom('b', 'a', 'ü', 'B'), fc.constantFrom(1, 2, 2.5, 3, 4), fc.nat()), {
     maxLength: 30,
   });

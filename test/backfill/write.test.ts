@@ -66,7 +66,7 @@ function linesOf(file: string): string[] {
   return readFileSync(file, 'utf8').match(/^[^#].*$/gm) ?? [];
 }
 
-it('writes each series in ascending time, whatever the order of records, and of duplicates the first', async () => {
+it('writes each series in order of time, and only the first of duplicates', async () => {
   const { output, wrote } = await written([
     ['b', 15, 'x', 3],
     ['b', 12, 'x', 1],
@@ -125,7 +125,7 @@ it('repeats a value until the next day, never beyond the end, and leaves gaps', 
   ]);
 });
 
-it('a resumed run writes the same files: later days are interpreted with the facts of earlier ones', async () => {
+it('a resumed run reads later days with what it learned from earlier ones', async () => {
   const records: Item[] = [0, 1].map((day) => ['a', day * DAY, 'x', 1]);
   const { output, store, write } = await stored(records);
   using _ = store;
@@ -144,7 +144,7 @@ it('a resumed run writes the same files: later days are interpreted with the fac
   expect(linesOf(`${output}.2`)).toEqual(['beaconchain_test{machine="a",chain="x"} 2 86400']);
 });
 
-it('measures how far the records of the densest series are apart, without the minutes that it missed', async () => {
+it('measures the gap between records of the densest series, without missed minutes', async () => {
   const minutes = [1, 2, 3, 4, 30, 31, 32];
   const { wrote } = await written([
     ...minutes.map((minute): Item => ['a', minute * 60, 'x', 0]),

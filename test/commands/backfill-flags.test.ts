@@ -39,11 +39,7 @@ function isOfThePast(name: string): boolean {
 }
 
 it('reads all days, or the last 31 days of machines, by default', () => {
-  expect(options(...DAYS)).toMatchObject({
-    source: 'daily_returns',
-    chain: undefined,
-    end: undefined,
-  });
+  expect(options(...DAYS)).toMatchObject({ source: 'daily_returns', chain: undefined, end: undefined });
   expect(range(...DAYS)).toEqual({ window: 'all_time' });
   expect(range(...MACHINES)).toEqual({ start: SECONDS - 31 * 86_400, end: SECONDS });
 });
@@ -54,15 +50,10 @@ it('takes times as Unix seconds, RFC 3339, now, or a duration ago', () => {
   const text = ['--start=2026-09-30T12:00:00Z', '--end=2026-09-30T14:01:00.5+02:00'];
   expect(range(...DAYS, ...text)).toEqual(minute);
   expect(range(...MACHINES, '--start=-6h', '--end=now')).toEqual({ start: SECONDS - 21_600, end: SECONDS });
-  expect(range(...MACHINES, '--start=-1d12h', '--end=-90s')).toEqual({
-    start: SECONDS - 129_600,
-    end: SECONDS - 90,
-  });
+  expect(range(...MACHINES, '--start=-1d12h', '--end=-90s')).toEqual({ start: SECONDS - 129_600, end: SECONDS - 90 });
   expect(range(...MACHINES, '--start=2026-09-29')).toMatchObject({ start: 1790640000 });
-  expect(range(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z')).toEqual({
-    start: SECONDS - 604_800,
-    end: SECONDS,
-  });
+  const untilNow = { start: SECONDS - 604_800, end: SECONDS };
+  expect(range(...DAYS, '--start=-1w', '--end=2099-01-01T00:00:00Z')).toEqual(untilNow);
 });
 
 it.each([
@@ -91,13 +82,13 @@ it.each([
   expect(() => options(...argv)).toThrow(message);
 });
 
-it('refuses an output that is no file', () => {
+it('requires a file as output', () => {
   expect(() => outputOf({})).toThrow('--output=FILE is required');
   expect(() => outputOf({ output: 'a/' })).toThrow('--output: expected a file');
   expect(outputOf({ output: 'a/b' })).toBe('a/b');
 });
 
-it('refuses every label that the series have of their own, and group where groups are configured', () => {
+it('refuses a label that the series already have, and group if groups are configured', () => {
   const used = new Set(ALL_FAMILIES.flatMap(([name, , ...lists]) => (isOfThePast(name) ? lists.flat() : [])));
   expect([...OWN_LABELS].sort()).toEqual([...used].sort());
   for (const name of used)
@@ -108,7 +99,7 @@ it('refuses every label that the series have of their own, and group where group
   expect(() => backfillOptions(given, { ...defaultConfig(), groups }, NOW)).toThrow('already have a label group');
 });
 
-it('an interrupted run is resumed with its own flags for reading and writing', () => {
+it('resumes a run with the flags that it began with', () => {
   const earlier: Flags = { source: 'machines', start: '-6h', label: ['job=a', 'instance=b'] };
   expect(decidingFlags({ ...earlier, output: 'x', yes: true })).toEqual(earlier);
 });

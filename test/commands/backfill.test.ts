@@ -3,37 +3,41 @@ import { endOf, liveSince } from '../../src/commands/backfill.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12) / 1000;
 const FIRST_START = Date.UTC(2026, 10, 10, 18);
-/** Six minutes before: the first sweep shows records that are as old. */
+/** Six minutes before, because the first sweep shows records of that age. */
 const BEFORE = FIRST_START / 1000 - 360;
 const LIVE = liveSince({}, FIRST_START);
 
-it('ends now, or where the user says, if no exporter has started with the state', () => {
-  expect(liveSince({}, undefined)).toBeUndefined();
-  expect(endOf(undefined, undefined, NOW)).toEqual({ end: NOW });
-  expect(endOf(NOW - 60, undefined, NOW)).toEqual({ end: NOW - 60 });
-});
+const LIVE_FROM = FIRST_START / 1000 + 86_400;
+const ENDS = 'The backfill ends at';
 
-it('ends before the first start of the exporter, and reports it', () => {
-  expect(endOf(undefined, LIVE, NOW)).toEqual({
-    end: BEFORE,
-    note: 'The backfill ends at 2026-11-10 17:54:00 UTC, because the exporter first started at 2026-11-10 18:00:00 UTC.',
-  });
-  expect(endOf(BEFORE - 60, LIVE, NOW)).toEqual({ end: BEFORE - 60 });
-});
-
-it('warns of a later end that counters step back', () => {
-  const { end, note } = endOf(NOW, LIVE, NOW);
-  expect(end).toBe(NOW);
-  expect(note).toMatch(
-    /^Warning: the exporter first started at 2026-11-10 18:00:00 UTC, before --end: counters step back/,
-  );
-});
-
-it('of epochs ends before the first that the exporter counted, whenever that first started', () => {
-  const liveFrom = FIRST_START / 1000 + 86_400;
-  expect(endOf(undefined, liveSince({ liveFrom }, FIRST_START), NOW)).toEqual({
-    end: liveFrom,
-    note: 'The backfill ends at 2026-11-11 18:00:00 UTC, because the exporter counts epochs from 2026-11-11 18:00:00 UTC on.',
-  });
-  expect(endOf(undefined, liveSince({ liveFrom: null }, FIRST_START), NOW)).toEqual({ end: NOW });
+it.each([
+  ['now without a first start', undefined, liveSince({}, undefined), NOW, undefined],
+  ['where the user says', NOW - 60, liveSince({}, undefined), NOW - 60, undefined],
+  [
+    'before the first start of the exporter',
+    undefined,
+    LIVE,
+    BEFORE,
+    `${ENDS} 2026-11-10 17:54:00 UTC, because the exporter first started at 2026-11-10 18:00:00 UTC.`,
+  ],
+  ['where the user says before the first start', BEFORE - 60, LIVE, BEFORE - 60, undefined],
+  [
+    'after the first start only with a warning',
+    NOW,
+    LIVE,
+    NOW,
+    expect.stringMatching(
+      /^Warning: the exporter first started at 2026-11-10 18:00:00 UTC, before --end: counters step back/,
+    ),
+  ],
+  [
+    'before the first epoch that the exporter counted',
+    undefined,
+    liveSince({ liveFrom: LIVE_FROM }, FIRST_START),
+    LIVE_FROM,
+    `${ENDS} 2026-11-11 18:00:00 UTC, because the exporter counts epochs from 2026-11-11 18:00:00 UTC on.`,
+  ],
+  ['now if the exporter has counted no epoch', undefined, liveSince({ liveFrom: null }, FIRST_START), NOW, undefined],
+])('a backfill ends %s', (_, wanted, live, end, note) => {
+  expect(endOf(wanted, live, NOW)).toEqual({ end, note });
 });

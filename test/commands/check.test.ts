@@ -23,7 +23,7 @@ async function limitsWith(ledger: Ledger): Promise<string> {
   return text.slice(text.indexOf('Limits: '), text.indexOf('\n\nsource '));
 }
 
-it('tells what does not work as intended apart from mistakes', async () => {
+it('prints warnings apart from mistakes', async () => {
   const warnings = [{ place: 'config.yaml', line: 2, path: 'machines.expected[0]', message: 'made up' }];
   expect(await checkWith(emptyLedger(), warnings)).toMatch(
     /^The configuration is valid\.\nWarning: config\.yaml:2: machines\.expected\[0\]: made up\n/,
@@ -34,21 +34,19 @@ it('says that serve would not start in a state directory that cannot be made', a
   const [config, file] = [defaultConfig(), join(temporaryFolder(), 'file')];
   writeFileSync(file, '');
   const given = { key: 'key', log: jsonLogger('error'), warnings: [], now: 0 };
-  const text = await check({
-    ...given,
-    config: { ...config, state: { dir: join(file, 'state'), redis: undefined } },
-  });
+  const state = { dir: join(file, 'state'), redis: undefined };
+  const text = await check({ ...given, config: { ...config, state } });
   expect(text).toContain(`Warning: serve would not start: the state directory ${file}/state cannot be used: `);
 });
 
-it('says of a start that got no answer that nothing is known', async () => {
+it('says that nothing is known before the first answer', async () => {
   expect(await limitsWith(emptyLedger())).toBe(
     'Limits: not known, because the service has not answered yet. 1 request per second is assumed; run check --probe to ask the service. A trial has 1000 requests in 30 days.\n' +
       '  90 % for this exporter: 77760 requests a day.',
   );
 });
 
-it('warns if the service has refused this key, and not if it was another one', async () => {
+it('warns if the service has refused this key, not another one', async () => {
   const ledger = emptyLedger();
   const refused = { ...ledger.key, standing: 'revoked', fingerprint: fingerprintOf('key') } as const;
   const warning = 'Warning: key: access is revoked (trial over or subscription cancelled). Renew';
@@ -56,7 +54,7 @@ it('warns if the service has refused this key, and not if it was another one', a
   expect(await checkWith({ ...ledger, key: { ...refused, fingerprint: 'other' } })).not.toContain('Warning');
 });
 
-it('says where the limits come from if the service has answered, with and without limits', async () => {
+it('says where the limits come from, and if the service reports none', async () => {
   const ledger = emptyLedger();
   const key = { ...ledger.key, standing: 'valid' } as const;
   expect(await limitsWith({ ...ledger, key })).toMatch(/^Limits: not reported by the service, 1 request per second/);

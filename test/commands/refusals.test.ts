@@ -9,7 +9,7 @@ it.each([
     'cannot listen on [::]:1: EPERM: the unit of systemd forbids this port: add SocketBindAllow=tcp:1',
   ],
   [{ code: 'ENOTFOUND', hostname: 'nowhere' }, 'cannot listen on nowhere: ENOTFOUND: choose another one with --web'],
-])('commands/refusals: says of %j what to change', (given, line) => {
+])('commands/refusals: says what to change after %j', (given, line) => {
   const error = Object.assign(new Error('any'), { syscall: 'listen' }, given);
   if (!isListenError(error)) throw error;
   expect(listenRefusal(error)).toContain(line);

@@ -18,20 +18,20 @@ function keysOf(schema: unknown): string[] {
   ];
 }
 
-it('says exactly the defaults', async () => {
+it('has exactly the defaults', async () => {
   const { config, key } = await loadConfig({ file: FILE, env: { BEACONCHAIN_API_KEY: 'secret' } });
   expect(config).toEqual(defaultConfig());
   expect(key).toBe('secret');
 });
 
-it('shows the state in Redis as it can be written', async () => {
+it('shows a valid setting for the state in Redis', async () => {
   const [, example = ''] = /^ {2}# (redis: .*)$/m.exec(readFileSync(FILE, 'utf8')) ?? [];
   const file = configFile(`state:\n  ${example}\n`);
   const { config } = await loadConfig({ file, env: { BEACONCHAIN_API_KEY: 'secret', REDIS_PASSWORD: 'p' } });
   expect(config.state).toMatchObject({ redis: { password: 'p', prefix: 'beaconchain' } });
 });
 
-it('mentions every key there is', () => {
+it('names every key of the schema', () => {
   const text = readFileSync(FILE, 'utf8');
   const keys = [...new Set(keysOf(z.toJSONSchema(ConfigFile, { io: 'input', unrepresentable: 'any' })))];
   expect(keys).toEqual(expect.arrayContaining(['api', 'key_file', 'hoodi', 'per_month', 'match', 'prefix', 'format']));

@@ -12,7 +12,7 @@ function keyFile(text: string): string {
   return file;
 }
 
-it.each([{}, { BEACONCHAIN_API_KEY: '' }])('says how to give a key if there is none, as with %j', async (env) => {
+it.each([{}, { BEACONCHAIN_API_KEY: '' }])('says how to give a key if there is none: %j', async (env) => {
   const lines = [expect.stringMatching(/^no API key: set .* --config[.]file names; the demo command needs no key$/)];
   expect(await refusal(loadConfig({ env }))).toEqual(lines);
   expect(await refusal(withConfig('log: {level: info}', { env }))).toEqual(lines);
@@ -35,13 +35,13 @@ it.each([
     'env-file',
   ],
   ['from the environment, before a key file', 'api: {key_file: missing}', { BEACONCHAIN_API_KEY: 'env' }, 'env'],
-  ['from the file where the variable is empty', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: '' }, 'from-file'],
+  ['from the file if the variable is empty', 'api: {key: from-file}', { BEACONCHAIN_API_KEY: '' }, 'from-file'],
   ['without the spaces around it', 'api: {key: " from-file\\n"}', {}, 'from-file'],
 ])('takes the key %s', async (_case, text, env, key) => {
   expect((await withConfig(text, { env })).key).toBe(key);
 });
 
-it('refuses two sources in one file, also with a key in the environment', async () => {
+it('refuses key and key_file in one file, even with a key in the environment', async () => {
   expect(await refusal(withConfig('api: {key: a, key_file: b}', { env: { BEACONCHAIN_API_KEY: 'env' } }))).toEqual([
     'config.yaml:1: api.key_file: api.key is set too, expected only one of the two',
   ]);
@@ -53,40 +53,34 @@ it.each([
     {},
     'the file cannot be read: no such file; its name is not shown, because it may be the key, which belongs in api.key',
   ],
-])('refuses a key file of the environment with %j', async (env, message) => {
+])('refuses the key file of the environment: %j', async (env, message) => {
   const given = { ...env, BEACONCHAIN_API_KEY_FILE: 's3cret' };
   expect(await refusal(loadConfig({ env: given }))).toEqual([`BEACONCHAIN_API_KEY_FILE: ${message}`]);
   expect((await loadConfig({ env: given, keyless: true })).key).toBe('');
 });
 
-it('refuses a key file that is not there, with its name only if that is a path, and one with anything but a key', async () => {
-  expect(await refusal(withConfig('api: {key_file: s3cret}', { env: {} }))).toEqual([
-    'config.yaml:1: api.key_file: the file cannot be read: no such file; its name is not shown, because it may be the key, which belongs in api.key',
-  ]);
-  expect(await refusal(withConfig('api: {key_file: /run/no/s3cret}', { env: {} }))).toEqual([
-    'config.yaml:1: api.key_file: the file /run/no/s3cret cannot be read: no such file',
-  ]);
-  expect(await refusal(withConfig('api: {key_file: "."}', { env: {} }))).toEqual([
-    'config.yaml:1: api.key_file: the file cannot be read: it is a directory',
-  ]);
-  const large = keyFile('');
+it('refuses a key file that cannot be read or holds no key, and shows its name only if that is a path', async () => {
+  const [large, words, empty] = [keyFile(''), keyFile('secret key'), keyFile(' \n')];
   truncateSync(large, 2 ** 30);
-  expect(await refusal(withConfig(`api: {key_file: ${large}}`, { env: {} }))).toEqual([
-    `config.yaml:1: api.key_file: the file ${large} cannot be read: it has more than 16 MiB, expected a smaller file`,
-  ]);
-  for (const [text, why] of [
-    ['secret key', ''],
-    [' \n', '; it is empty'],
-  ] as const) {
-    const file = keyFile(text);
+  const key = 'an API key of printable ASCII characters without spaces';
+  for (const [file, line] of [
+    [
+      's3cret',
+      'the file cannot be read: no such file; its name is not shown, because it may be the key, which belongs in api.key',
+    ],
+    ['/run/no/s3cret', 'the file /run/no/s3cret cannot be read: no such file'],
+    ['"."', 'the file cannot be read: it is a directory'],
+    [large, `the file ${large} cannot be read: it has more than 16 MiB, expected a smaller file`],
+    [words, `expected ${words} to contain ${key}`],
+    [empty, `expected ${empty} to contain ${key}; it is empty`],
+  ])
     expect(await refusal(withConfig(`api: {key_file: ${file}}`, { env: {} }))).toEqual([
-      `config.yaml:1: api.key_file: expected ${file} to contain an API key of printable ASCII characters without spaces${why}`,
+      `config.yaml:1: api.key_file: ${line}`,
     ]);
-  }
 });
 
 it.each(['s3c\u200bret', 's3cret\u00a0s3cret', 's3cret\ns3cret'])(
-  'quotes what cannot be seen in %j, and nothing else of it',
+  'shows the invisible characters of %j and nothing else',
   async (text) => {
     const [character = ''] = /[^\w]/.exec(text) ?? [];
     const shown = { '\u200b': '\\u200b', '\u00a0': '\\u00a0', '\n': '\\n' }[character];
@@ -103,7 +97,7 @@ it.each(['s3c\u200bret', 's3cret\u00a0s3cret', 's3cret\ns3cret'])(
   },
 );
 
-it('never shows an invalid key, wherever it was set', async () => {
+it('never shows an invalid key, wherever it is set', async () => {
   const files = [
     'api: {key: "s3cret key"}',
     'api: {key: s3cret-ü}',
@@ -129,7 +123,7 @@ it('never shows an invalid key, wherever it was set', async () => {
 });
 
 it.each(['"s3cret"', 'BEACONCHAIN_API_KEY=s3cret'])(
-  'refuses a key with what belongs to a shell around it: %s',
+  'refuses a key with quotes or a variable name: %s',
   async (text) => {
     const message = 'only the key, without quotes and without a variable name';
     expect(await refusal(loadConfig({ env: { BEACONCHAIN_API_KEY: text } }))).toEqual([
@@ -163,7 +157,7 @@ it.each([
     expect((await withConfig(`api: {key: "${key}"}`, { env: {} })).key).toBe(key);
 });
 
-it('ignores settings about a key for a program that needs none', async () => {
+it('ignores the settings of the key in a command that needs none', async () => {
   for (const text of ['api: {key: "${UNSET}"}', 'api: {key_file: missing}', 'api: {key: 5, key_file: 5}']) {
     expect((await withConfig(text, { keyless: true, env: { BEACONCHAIN_API_KEY: 'a b' } })).key).toBe('');
   }

@@ -8,19 +8,19 @@ const range = (first: number, last = first) => ({ first, last });
 const LISTEN = ['web', 'listen_address'] as const;
 
 describe('config/load', () => {
-  it('runs on the defaults without a file', async () => {
+  it('uses the defaults without a file', async () => {
     const loaded = await loadConfig({ env: { BEACONCHAIN_API_KEY: 'secret' } });
     expect(loaded).toEqual({ config: defaultConfig(), key: 'secret', warnings: [] });
   });
 
   it.each(['', '# nothing yet\n', 'api:\nmachines:\nlog: {}\nchains:\n  mainnet:\n'])(
-    'takes the defaults for whatever %j leaves out',
+    'uses the default of every key that %j leaves out',
     async (text) => {
       expect((await withConfig(text)).config).toEqual(defaultConfig());
     },
   );
 
-  it('turns every value into what the program works with', async () => {
+  it('converts every value', async () => {
     const { config } = await withConfig(`
 api:
   base_url: http://127.0.0.1:1234/hoodi/
@@ -84,7 +84,7 @@ log: {level: debug, format: json}
     });
   });
 
-  it('takes the only chain for a bare list of watched validators', async () => {
+  it('reads a plain list of watched validators as those of the only chain', async () => {
     const { config } = await withConfig('chains: {hoodi: {}}\nvalidators: {watch: [5]}');
     expect(config.chains).toEqual([{ name: 'hoodi', v1BaseUrl: 'https://hoodi.beaconcha.in' }]);
     expect(config.machines.chain).toBe('auto');
@@ -93,7 +93,7 @@ log: {level: debug, format: json}
     expect(both.validators.watch).toEqual({ mainnet: [], hoodi: [] });
   });
 
-  it('puts environment variables into texts, wherever they stand', async () => {
+  it('replaces environment variables in every text', async () => {
     const text = 'machines:\n  expected: ["${A}-${B}", "${EMPTY}x", plain, "$A", "${A"]\n  interval: ${T}\n';
     const { config } = await withConfig(text, {
       env: { A: 'a', B: '${A}', EMPTY: '', T: '2m', BEACONCHAIN_API_KEY: 'key' },
@@ -119,7 +119,7 @@ log: {level: debug, format: json}
     expect(inFile.config.web.listenAddresses).toEqual(addresses);
   });
 
-  it('names the flag or the variable of an invalid value, after the mistakes of the file', async () => {
+  it('names the flag or variable of an invalid value, after the mistakes of the file', async () => {
     const loading = withConfig('log:\n  format: ${UNSET}\n  level: loud\n', {
       overrides: [
         { path: LISTEN, value: [':1', '10032'], origin: '--web.listen-address' },

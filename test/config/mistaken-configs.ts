@@ -14,7 +14,7 @@ const ADDRESS = 'expected an address of 0x and 40 hex digits';
 interface MistakenConfig {
   readonly text: string;
   readonly lines: readonly string[];
-  /** Only the program sees it: files, variables, other parts of the file, the syntax itself, ports, bounds. */
+  /** Only the program finds it, because the schema does not see files, variables, other parts of the file or the syntax. */
   readonly isBeyondSchema?: true;
 }
 
@@ -216,7 +216,7 @@ groups:
       ':3: budget.utilization: expected a number above 0 and up to 1, got 90',
     ],
   },
-  'a key that is none': {
+  'an invalid key': {
     text: 'api: {key: secret key}\n',
     lines: [':1: api.key: expected an API key of printable ASCII characters without spaces'],
   },

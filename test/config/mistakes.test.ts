@@ -38,7 +38,7 @@ it.each([
     'web: {listen_address: [":1", "[::1]:1", "[::1]:2"]}',
     ':1: web.listen_address: :1 and [::1]:1 overlap, because an address without a host and [::] take IPv4 too: expected only one of them',
   ],
-])('config/mistakes: quotes what cannot be seen, or names both settings: %s', async (text, line) => {
+])('config/mistakes: names the invisible character or the addresses that overlap: %s', async (text, line) => {
   const env = { SECRET: 's3cret\n', ...(text.includes('key') ? {} : { BEACONCHAIN_API_KEY: 'key' }) };
   expect(await refusal(withConfig(text, { env }))).toEqual([`config.yaml${line}`]);
 });
@@ -47,6 +47,6 @@ it.each([
   [':0', '127.0.0.1:0'],
   ['0.0.0.0:1', '[::1]:1', '[::1]:2'],
   ['127.0.0.1:1', '127.0.0.2:1'],
-])('config/mistakes: takes %s with the others, which do not overlap', async (...addresses) => {
+])('config/mistakes: accepts %s and other addresses that do not overlap', async (...addresses) => {
   await withConfig(JSON.stringify({ web: { listen_address: addresses } }));
 });

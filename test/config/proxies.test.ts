@@ -7,7 +7,7 @@ const KEY = { BEACONCHAIN_API_KEY: 'key' };
 it.each([
   [{ HTTPS_PROXY: 'http://proxy.test:3128' }, { https: 'http://proxy.test:3128/' }],
   [{ https_proxy: 'http://small.test', HTTPS_PROXY: 'http://large.test' }, { https: 'http://small.test/' }],
-  // Compose files pass unset variables on as empty.
+  // Compose passes unset variables as empty ones.
   [{ https_proxy: '', HTTPS_PROXY: 'http://large.test', NO_PROXY: '' }, { https: 'http://large.test/' }],
   [
     { NO_PROXY: 'localhost, .test', HTTPS_PROXY: 'http://a' },
@@ -23,7 +23,7 @@ it.each([
   expect(findProxies(env)).toEqual({ proxies: { http: '', https: '', except: '', ...proxies }, findings: [] });
 });
 
-it.each([{}, { NO_PROXY: '*' }, { HTTPS_PROXY: '', http_proxy: '' }])('finds none in %j', async (env) => {
+it.each([{}, { NO_PROXY: '*' }, { HTTPS_PROXY: '', http_proxy: '' }])('finds no proxy in %j', async (env) => {
   expect(findProxies(env)).toEqual({ proxies: undefined, findings: [] });
   expect((await loadConfig({ env: { ...KEY, ...env } })).proxies).toBeUndefined();
 });
@@ -40,7 +40,7 @@ it.each([
   }
 });
 
-it('reports it among the other mistakes, and ignores it in a program that sends no requests', async () => {
+it('reports an invalid proxy beside other mistakes, except in a command that sends no requests', async () => {
   const env = { HTTPS_PROXY: 'socks5://proxy.test', BEACONCHAIN_API_KEY: 'a key' };
   const refusal = await loadConfig({ env }).catch((error: Error) => error.message);
   expect(refusal).toMatch(/^BEACONCHAIN_API_KEY: .*\nHTTPS_PROXY: /);

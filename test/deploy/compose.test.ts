@@ -34,7 +34,7 @@ const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
 schema.properties.name = { type: 'string' };
 const isCompose = new Ajv({ strict: false, validateFormats: false }).compile(schema);
 
-it('is what the Compose specification allows', () => {
+it('is valid by the Compose specification', () => {
   expect(isCompose(document) ? [] : isCompose.errors).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ it.each(services)('$name is published on loopback only', ({ ports }) => {
   expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
 });
 
-it.each(services)('$name is an image of one version and content, or built here, with a health check', (service) => {
+it.each(services)('$name is pinned by digest or built here, and has a health check', (service) => {
   if (service.build) {
     const context = join(FOLDER, service.build.context);
     expect(readFileSync(join(context, 'Dockerfile'), 'utf8')).toContain('HEALTHCHECK');
@@ -52,7 +52,7 @@ it.each(services)('$name is an image of one version and content, or built here, 
   }
 });
 
-it.each(services)('what $name mounts is there, and cannot be written to', ({ volumes }) => {
+it.each(services)('the files that $name mounts exist and are read-only', ({ volumes }) => {
   const mounts = volumes.map((volume) => volume.split(':'));
   const files = mounts.filter(([source]) => source?.startsWith('.'));
   expect(files.filter(([source = '']) => !existsSync(join(FOLDER, source)))).toEqual([]);
@@ -61,7 +61,7 @@ it.each(services)('what $name mounts is there, and cannot be written to', ({ vol
   expect(named.filter((volume) => !(volume in document.volumes))).toEqual([]);
 });
 
-it('the links of its alerts lead to the exporter where it is published', () => {
+it('links in alerts lead to the published port of the exporter', () => {
   const { web } = parse(readFileSync(join(FOLDER, 'exporter.yaml'), 'utf8'));
   const [port = ''] = services.find(({ name }) => name === 'exporter')?.ports ?? [];
   expect(web.external_url).toBe(`http://localhost:${port.replace('127.0.0.1:', '').split(':')[0]}`);
@@ -71,7 +71,7 @@ it('the links of its alerts lead to the exporter where it is published', () => {
     expect(volumes.filter((one) => one.includes(`/etc/prometheus/${name}:`))).toHaveLength(1);
 });
 
-it('the demo takes the alerts of Alertmanager from its container, and orders from this machine', () => {
+it('the demo receives alerts from the container of Alertmanager, and orders from this machine', () => {
   const variables = Object.fromEntries(
     [...readFileSync(join(FOLDER, 'demo.env'), 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [
       name,

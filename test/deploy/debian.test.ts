@@ -28,20 +28,20 @@ function makeHost(key: string, programs: Readonly<Record<string, string>> = {}) 
   return { root, run };
 }
 
-/** Active until it is restarted, then so often more. */
+/** A service that after its restart is active at so many checks. */
 const activeAfter = (times: number): Record<string, string> => ({
   'deb-systemd-invoke': 'echo restarted >> $root/log',
   systemctl: `case "$*" in *is-active*) [ ! -e $root/log ] || { echo asked >> $root/log; [ $(wc -l < $root/log) -le ${times + 1} ]; } ;; esac`,
 });
 
-it('an installation says where the key goes and what to start, until there is one', () => {
+it('an installation without a key says where it goes and what to start', () => {
   const next = `beaconchain-exporter: write your API key into /${KEY}, then: systemctl start beaconchain-exporter\n`;
   const off = { systemctl: 'case "$*" in *is-active*) exit 3 ;; esac' };
   expect(makeHost('', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: next, stderr: '' });
   expect(makeHost('key', off).run('postinst', 'configure', '')).toEqual({ status: 0, stdout: '', stderr: '' });
 });
 
-it('an upgrade fails if what ran before is not active five seconds after its restart, and says where to look', () => {
+it('an upgrade fails if the service is not active five seconds after its restart', () => {
   expect(makeHost('key', activeAfter(5)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({ status: 0 });
   for (const times of [0, 4])
     expect(makeHost('key', activeAfter(times)).run('postinst', 'configure', '0.1.0-1')).toMatchObject({
@@ -50,7 +50,7 @@ it('an upgrade fails if what ran before is not active five seconds after its res
     });
 });
 
-it('a purge empties the folder of the state if it is a mount point, which cannot be removed', () => {
+it('a purge empties the state directory if it is a mount point', () => {
   const busy = 'while [ $# -gt 1 ]; do shift; done; find "$1" -mindepth 1 -delete; echo busy >&2; exit 1';
   for (const [programs, left] of [
     [{}, []],

@@ -28,13 +28,13 @@ function run(command: string, args: readonly string[], options: Parameters<typeo
 }
 
 describe('the image', () => {
-  it('ends with an empty file system, into which nothing but the built one is copied', () => {
+  it('contains only what the build copies into an empty file system', () => {
     const [, last = ''] = readFileSync('Dockerfile', 'utf8').split('\nFROM scratch\n');
     expect(last).toMatch(/^COPY --from=build \/image \/$/m);
     expect(last).not.toMatch(/^RUN|^COPY (?!--from=build )|^ADD/m);
   });
 
-  it.runIf(isRootOnLinux)('runs the program without any other file, as its user', () => {
+  it.runIf(isRootOnLinux)('runs the program as its user without any other file', () => {
     const root = makeRoot();
     const inside = (...command: string[]) =>
       spawnSync('chroot', ['--userspec=1000:1000', root, ...command], {

@@ -37,7 +37,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
   const manifests = build(FOLDER);
   const one = (kind: string) => find(manifests, kind);
 
-  it('is all that it should be, with the operator and without', () => {
+  it('has all objects, with and without the operator', () => {
     const kinds = ['ConfigMap', 'Deployment', 'NetworkPolicy', 'PersistentVolumeClaim', 'Service'];
     const kindsOf = (all: Manifest[]): string[] => all.map(({ kind }) => kind).sort();
     expect(kindsOf(manifests)).toEqual([...kinds, 'PrometheusRule', 'ServiceMonitor'].sort());
@@ -56,7 +56,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     }
   });
 
-  it('service, monitor and policy find the pod and its port', () => {
+  it('service, monitor and policy select the pod and its port', () => {
     const { metadata, spec } = one('Deployment').spec.template;
     const [port] = spec.containers[0].ports;
     expect(one('Deployment').spec.selector.matchLabels).toEqual(metadata.labels);
@@ -68,7 +68,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(one('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: port.name }]);
   });
 
-  it('the pod runs the image of this version as its user, and mounts what is there', () => {
+  it('the pod runs the image of this version as its user, and mounts existing objects', () => {
     const { spec } = one('Deployment').spec.template;
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     const user = /^USER (\d+):(\d+)$/m.exec(readFileSync('Dockerfile', 'utf8'));
@@ -118,7 +118,7 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(find(built, 'ServiceMonitor').spec.endpoints[0].basicAuth.password.name).toBe('beaconchain-web');
   });
 
-  it('its replicas need no volume, reach Redis, and have series of their own', () => {
+  it('replicas need no volume, reach Redis, and have their own series', () => {
     const replicas = build(`${FOLDER}-replicas`);
     const of = (kind: string) => find(replicas, kind);
     expect(of('PersistentVolumeClaim')).toBeUndefined();

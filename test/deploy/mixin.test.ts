@@ -27,7 +27,7 @@ function mixin(): { dashboards: object; alerts: { groups: unknown[] }; rules: { 
 }
 
 describe.skipIf(areMissing(JSONNET))('deploy/mixin', () => {
-  it('has all dashboards, as they are', () => {
+  it('has all dashboards unchanged', () => {
     const files = readdirSync(DASHBOARDS).map((name) => [
       name,
       JSON.parse(readFileSync(join(DASHBOARDS, name), 'utf8')),
@@ -35,7 +35,7 @@ describe.skipIf(areMissing(JSONNET))('deploy/mixin', () => {
     expect(mixin().dashboards).toEqual(Object.fromEntries(files));
   });
 
-  it('has every group of rules once, as it is: those with alerts apart', () => {
+  it('has every group of rules once and unchanged, alerts apart', () => {
     const { alerts, rules } = mixin();
     const groups = [...rules.groups, ...alerts.groups];
     expect(groups).toHaveLength(new Set(groups.map((group) => JSON.stringify(group))).size);

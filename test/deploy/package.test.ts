@@ -63,7 +63,7 @@ describe.skipIf(areMissing(DPKG_DEB, STRIP))('scripts/package', () => {
     build(tree);
   });
 
-  it('contains the program, its Node, settings, rules and dashboards, and nothing that only a checkout needs', () => {
+  it('contains program, Node, settings, rules and dashboards, and nothing else', () => {
     const entries = readdirSync(tree, { recursive: true, encoding: 'utf8' }).filter(
       (path) => !path.startsWith('DEBIAN'),
     );
@@ -74,7 +74,7 @@ describe.skipIf(areMissing(DPKG_DEB, STRIP))('scripts/package', () => {
     expect(files).toContain(`${SHARE}/prometheus/rules.yaml`);
   });
 
-  it('belongs to root, and only the key is not for everybody to read', () => {
+  it('belongs to root, and everybody may read all files but the key', () => {
     const { stdout } = run('dpkg-deb', ['--contents', `${tree}.deb`]);
     const lines = String(stdout).trim().split('\n');
     expect(lines.filter((line) => !/^\S+ root\/root /.test(line))).toEqual([]);
@@ -110,7 +110,7 @@ describe.skipIf(areMissing(DPKG_DEB, STRIP))('scripts/package', () => {
     expect(changes).toBe(readFileSync('CHANGELOG.md', 'utf8'));
   });
 
-  it('of this machine is built by default, and all of them for a release', () => {
+  it('is built for this machine by default, and for all in a release', () => {
     expect(run('scripts/package', ['--al']).stderr).toBe('unknown flag --al, expected --all\n');
     for (const workflow of ['ci', 'release'])
       expect(readFileSync(`.github/workflows/${workflow}.yml`, 'utf8')).toContain('run: npm run package -- --all');

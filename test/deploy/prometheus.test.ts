@@ -8,7 +8,7 @@ import { areMissing, PROMTOOL, runTool } from '../support/tools/tools.ts';
 it
   .skipIf(areMissing(PROMTOOL))
   .each(['deploy/prometheus/prometheus.yaml', 'deploy/prometheus/scrape-tls.yaml', 'deploy/compose/prometheus.yaml'])(
-  '%s is what Prometheus takes, with the rules beside it',
+  'Prometheus accepts %s with the rules beside it',
   (file) => {
     const folder = temporaryFolder();
     for (const one of [file, ...RULE_FILES, 'deploy/compose/thresholds.yaml'])

@@ -57,7 +57,7 @@ function refusalsOf(name: string, texts: readonly (readonly [field: string, text
 
 describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/alertmanager/receivers', () => {
   const secrets = temporaryFolder();
-  /** Debian 12 has such a one, which takes some tokens only inline. */
+  /** As in Debian 12. It takes some tokens only inline. */
   const isOld = /version 0\.(?:1\d|2[0-7])\./.test(runTool(AMTOOL, ['--version']).stdout);
 
   /** The receiver of a file. Its token is the address of the stand-in, because some have a secret address for a token. */
@@ -165,7 +165,7 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     return { labels, annotations, endsAt };
   }
 
-  it('each says what, where, since when and what to do, then that it is over, and nothing else', async () => {
+  it('each message says what, where, since when and what to do, and then that it is resolved', async () => {
     const summary = 'Machine node-1 (mainnet) is silent';
     const link = 'http://a.test/docs/alerts#one';
     const firing = [summary, /critical alert since .*\d\d:\d\d/, link, /Check its power/, /in\/validator\/12345/];
@@ -174,30 +174,27 @@ describe.skipIf(areMissing(ALERTMANAGER, AMTOOL, KUBECTL, OPENSSL))('deploy/aler
     await play([alertOf('One', 'node-1', new Date().toISOString())], () => resolved, /noise|since/);
   });
 
-  it.each([19, 100, 5_000])(
-    'of %i alerts, the first of which is over, each names ten and counts the rest',
-    async (count) => {
-      const over = new Date().toISOString();
-      const alerts = (isOver: (i: number) => boolean): object[] =>
-        Array.from({ length: count }, (_, i) => alertOf(`Of${count}`, `node-${i}`, isOver(i) ? over : undefined));
-      const firing = count - Math.ceil(count / 3);
-      const shown = (name: string): (string | RegExp)[] => {
-        if (name === 'ntfy') return [/^\d+ alerts or more: Machine node-\d*[^0]\b/, `and ${count - 10} more`];
-        const groups = name === 'pushover' ? [] : [/^home: \d+$/m, /^office: \d+$/m];
-        return [`${firing} alerts: Machine node-1 `, /Check its power/, `and ${firing - 10} more`, ...groups];
-      };
-      await play(
-        alerts((i) => i % 3 === 0),
-        shown,
-        /Resolved: \d|Resolved: Machine node-0 .*\n.*since/,
-      );
-      // The next message about thousands would take another minute.
-      if (count === 5_000) return;
-      await play(
-        alerts(() => true),
-        () => [/Resolved: \d+ alerts/],
-        /since/,
-      );
-    },
-  );
+  it.each([19, 100, 5_000])('each message about %i alerts names ten and counts the rest', async (count) => {
+    const over = new Date().toISOString();
+    const alerts = (isOver: (i: number) => boolean): object[] =>
+      Array.from({ length: count }, (_, i) => alertOf(`Of${count}`, `node-${i}`, isOver(i) ? over : undefined));
+    const firing = count - Math.ceil(count / 3);
+    const shown = (name: string): (string | RegExp)[] => {
+      if (name === 'ntfy') return [/^\d+ alerts or more: Machine node-\d*[^0]\b/, `and ${count - 10} more`];
+      const groups = name === 'pushover' ? [] : [/^home: \d+$/m, /^office: \d+$/m];
+      return [`${firing} alerts: Machine node-1 `, /Check its power/, `and ${firing - 10} more`, ...groups];
+    };
+    await play(
+      alerts((i) => i % 3 === 0),
+      shown,
+      /Resolved: \d|Resolved: Machine node-0 .*\n.*since/,
+    );
+    // The next message about thousands would take another minute.
+    if (count === 5_000) return;
+    await play(
+      alerts(() => true),
+      () => [/Resolved: \d+ alerts/],
+      /since/,
+    );
+  });
 });

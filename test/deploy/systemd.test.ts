@@ -11,7 +11,7 @@ const NAME = 'beaconchain-exporter.service';
 const UNIT = join('deploy/systemd', NAME);
 const text = readFileSync(UNIT, 'utf8');
 
-/** By default a key that systemd does not know is passed over. */
+/** Fails also on unknown keys, which systemd ignores by default. */
 function verify(file: string): ToolRun {
   return runTool(SYSTEMD_ANALYZE, ['verify', '--recursive-errors=yes', '--man=no', file]);
 }
@@ -22,7 +22,7 @@ function exposure(file: string): ToolRun {
 }
 
 describe.skipIf(areMissing(SYSTEMD_ANALYZE))('the unit', () => {
-  it('is what systemd understands', () => {
+  it('is valid for systemd', () => {
     expect(verify(UNIT)).toMatchObject({ status: 0, stderr: '' });
   });
 
@@ -49,20 +49,20 @@ it('a reload needs no program but the shell', async () => {
   expect(await once(service, 'exit')).toEqual([null, 'SIGHUP']);
 });
 
-it('is given up if each start is refused within five seconds', () => {
+it('systemd gives up if each start is refused within five seconds', () => {
   const number = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(text)?.[1]);
   const seconds = 60 * number('StartLimitIntervalSec');
   expect(number('StartLimitBurst') * (number('RestartSec') + 5)).toBeLessThanOrEqual(seconds);
 });
 
-it('a reload checks the configuration first, of the file with which the service was started', () => {
+it('a reload first checks the configuration file of the service', () => {
   const [first = '', second = ''] = [...text.matchAll(/^ExecReload=(.+)$/gm)].map(([, line]) => line);
   const [file] = /--config\.file=\S+/.exec(text.match(/^ExecStart=.*$/m)?.[0] ?? '') ?? [];
   expect(first).toContain(`'exec beaconchain-exporter check ${file} > /dev/null'`);
   expect(second).toContain('kill -HUP');
 });
 
-it('the configuration finds the key beside it, and the state where the unit puts it', async () => {
+it('the configuration names the key beside it and the state directory of the unit', async () => {
   const file = join(temporaryFolder(), 'config.yaml');
   copyFileSync('deploy/systemd/config.yaml', file);
   writeFileSync(join(file, '../api-key'), 'secret\n');
@@ -71,7 +71,7 @@ it('the configuration finds the key beside it, and the state where the unit puts
   expect(config.state.dir).toBe(`/var/lib/${/^StateDirectory=(.+)$/m.exec(text)?.[1]}`);
 });
 
-it('the user of the unit is made by the sysusers file', () => {
+it('the sysusers file makes the user of the unit', () => {
   const [, user] = /^User=(.+)$/m.exec(text) ?? [];
   expect(readFileSync('deploy/systemd/sysusers.conf', 'utf8')).toContain(`\nu ${user} - `);
 });

@@ -3,7 +3,7 @@ import { DOCUMENT_QUERIES, queriesIn } from '../support/contract/document-querie
 import { unknownNames } from '../support/contract/exposed.ts';
 import { mistakesIn, ratedGauges } from '../support/contract/promql.ts';
 
-it('there is a cookbook, with a question above each query', () => {
+it('the cookbook has a question above each query', () => {
   const cookbook = DOCUMENT_QUERIES.filter(({ document }) => document === 'queries.md');
   expect(cookbook.length).toBeGreaterThan(30);
   expect(cookbook.filter(({ question, expr }) => question === expr)).toEqual([]);

@@ -11,7 +11,7 @@ const WAIT = /"until":[1-9]|"standing":"(revoked|refused)"/;
 it.each([
   ['a 429', tooMany({ 'ratelimit-reset': '420' })],
   ['revoked access', tooMany({ 'x-ratelimit-limit-month': '0' })],
-])('writes %s before the log tells of it: a killed program remembers it', async (_, fault) => {
+])('writes %s to the ledger before the log reports it, so that a kill loses no wait', async (_, fault) => {
   const released = Promise.withResolvers<void>();
   let writes = 0;
   // Holds every write of a ledger with a wait in it.
@@ -34,7 +34,7 @@ it.each([
   await waitFor(async () => expect(await world.clock.advance(0).then(told)).not.toEqual([]));
 });
 
-it('a start sends nothing in its first second, which another process may have used up', async () => {
+it('a start sends nothing in its first second, because another process may have used that second', async () => {
   const { clock, service } = await FaultWorld.start({});
   await clock.advance(1_000);
   expect(service.requests).toHaveLength(0);

@@ -11,7 +11,7 @@ import { defaultConfig } from '../support/runs/default-config.ts';
 import { NOW, noSignal } from '../support/time/timing.ts';
 import { settled, VirtualClock } from '../support/time/virtual-clock.ts';
 
-it('a request whose turn comes after the end of the lease does not leave, and costs nothing', async () => {
+it('a request whose turn comes after the lease has ended is not sent and costs nothing', async () => {
   const clock = new VirtualClock(NOW);
   const limiter = new RateLimiter({ utilization: 0.9, perMonth: 100 }, { clock, ledger: emptyLedger() });
   let leads = true;
@@ -27,7 +27,7 @@ it('a request whose turn comes after the end of the lease does not leave, and co
   expect(limiter.settleLedger().buckets).toEqual(before);
 });
 
-it('begins with a written ledger, also a process that lives for seconds, and only the last document lacks nothing', async () => {
+it('writes the ledger before the first request, and only the last document is complete', async () => {
   const clock = new VirtualClock(NOW);
   const [order, lacks]: [string[], unknown[]] = [[], []];
   const documents: Documents = {
@@ -52,7 +52,7 @@ it('begins with a written ledger, also a process that lives for seconds, and onl
   expect(lacks).toEqual([5_000, undefined]);
 });
 
-it('nothing that an answer repeats of the key is shown, in any case of its letters', async () => {
+it('hides the key where an answer repeats it, in upper or lower case', async () => {
   const [clock, key] = [new VirtualClock(NOW), 'S3cr3t-K3y"+.'];
   const headers = { 'content-type': `text/${key.toLowerCase()}`, 'x-other': [key] };
   const answers = [

@@ -21,7 +21,7 @@ const slashings = fakeSource({
 });
 
 let events: EventLog;
-/** The lines since the last call, without those of level debug. */
+/** The lines since the last call, except those at level debug. */
 let told: () => Record<string, unknown>[];
 
 beforeEach(() => {
@@ -44,7 +44,7 @@ function schedules(...all: readonly Planned[]): ReadonlyMap<Source, Schedule> {
 }
 
 describe('exporter/event-log: odd fields', () => {
-  it('are told once for each endpoint and field, and again after a start or a reload', () => {
+  it('logs each endpoint and field once, and again after a start or a reload', () => {
     const odd = { place: 'data.3.balances.current', message: 'expected string, received number' };
     const line = { level: 'warn', msg: 'a field of a record is unreadable', endpoint: 'validators', err: odd.message };
     events.unreadable('validators', odd);
@@ -59,34 +59,21 @@ describe('exporter/event-log: odd fields', () => {
 });
 
 describe('exporter/event-log: the plan', () => {
-  it('is one line with the interval and the cost of each source', () => {
+  it('logs the interval of each source and the cost of all in one line', () => {
     events.scheduled(schedules([machines, MINUTE], [slashings, MINUTE, { requestsPerDay: 1_890.2 }]), 0);
-    expect(told()).toEqual([
-      {
-        level: 'info',
-        intervals: { machines: '1m', 'slashings-mainnet': '1m' },
-        requests_per_day: 3_331,
-        msg: 'polling at the configured intervals',
-      },
-    ]);
+    const intervals = { machines: '1m', 'slashings-mainnet': '1m' };
+    const msg = 'polling at the configured intervals';
+    expect(told()).toEqual([{ level: 'info', intervals, requests_per_day: 3_331, msg }]);
   });
 
-  it('is a warning if intervals are stretched, and says what the budget leaves out', () => {
+  it('warns if intervals are stretched, and says what the budget leaves out', () => {
     events.scheduled(schedules([machines, 90 * MINUTE], [slashings, 61.4 * MINUTE, { requestsPerDay: 23 }]), 0);
-    expect(told()).toMatchObject([
-      {
-        level: 'warn',
-        requests_per_day: 39,
-        msg: 'intervals stretched to stay within the limits',
-        intervals: {
-          machines: '1h30m',
-          'slashings-mainnet': '1h1m24s (no head passes)',
-        },
-      },
-    ]);
+    const intervals = { machines: '1h30m', 'slashings-mainnet': '1h1m24s (no head passes)' };
+    const msg = 'intervals stretched to stay within the limits';
+    expect(told()).toEqual([{ level: 'warn', intervals, requests_per_day: 39, msg }]);
   });
 
-  it('is logged again when an interval has changed by a quarter, at most once an hour', () => {
+  it('logs again when an interval has changed by a quarter, at most once an hour', () => {
     const planned = (intervalMs: number, now: number): number => {
       events.scheduled(schedules([machines, intervalMs]), now);
       return told().length;
@@ -103,22 +90,17 @@ describe('exporter/event-log: the plan', () => {
 describe('exporter/event-log: waits for the quota', () => {
   const month: QuotaWait = { until: Date.UTC(2026, 10, 1), limit: 'month' };
 
-  it('are one line that says of each source what for and until when, and are no plan', () => {
+  it('logs once what each source waits for and until when, in place of the plan', () => {
     const waiting = schedules(
       [machines, HOUR, { wait: month }],
       [slashings, HOUR, { wait: { ...month, limit: '429' } }],
     );
     events.scheduled(waiting, 0);
-    expect(told()).toEqual([
-      {
-        level: 'warn',
-        waits: {
-          machines: 'the monthly quota, until 2026-11-01T00:00:00.000Z',
-          'slashings-mainnet': 'the service, which responded with 429, until 2026-11-01T00:00:00.000Z',
-        },
-        msg: 'polling paused until the quota resets',
-      },
-    ]);
+    const waits = {
+      machines: 'the monthly quota, until 2026-11-01T00:00:00.000Z',
+      'slashings-mainnet': 'the service, which responded with 429, until 2026-11-01T00:00:00.000Z',
+    };
+    expect(told()).toEqual([{ level: 'warn', waits, msg: 'polling paused until the quota resets' }]);
     events.scheduled(waiting, 20 * DAY);
     expect(told()).toEqual([]);
   });
@@ -129,7 +111,7 @@ function ended(reason?: FailureReason, endpoint: Endpoint = 'machine_metrics'): 
 }
 
 describe('exporter/event-log: reads', () => {
-  it('that fail are logged when the failure changes, and when it is over', () => {
+  it('logs a failure when it begins, changes and ends', () => {
     const outcomes = ['network', 'network', 'timeout', undefined, undefined, 'network'] as const;
     for (const reason of outcomes) events.ran(machines, machines.reads[0], ended(reason));
     expect(told()).toEqual([
@@ -140,7 +122,7 @@ describe('exporter/event-log: reads', () => {
     ]);
   });
 
-  it('that are refused after failures do not count as working again', () => {
+  it('does not call a read working again that is refused after failures', () => {
     const [read] = machines.reads;
     events.ran(machines, read, ended('forbidden'));
     events.ran(machines, read, { failure: undefined, isRefused: true });
@@ -148,7 +130,7 @@ describe('exporter/event-log: reads', () => {
     expect(told()).toMatchObject([{ msg: 'poll failed' }]);
   });
 
-  it('of one source are named where it has several, and each is logged by itself', () => {
+  it('names the read where a source has several, and logs each by itself', () => {
     const source = fakeSource({ reads: [{ name: 'head' }, { name: 'finalized' }] });
     for (let i = 0; i < 2; i += 1) {
       for (const read of source.reads) events.ran(source, read, ended(read.name === 'head' ? 'network' : undefined));
@@ -167,7 +149,7 @@ describe('exporter/event-log: the key', () => {
     help: expect.stringMatching(/beaconcha\.in.* api\.key or api\.key_file .*BEACONCHAIN_API_KEY .*every 10 minutes/),
   };
 
-  it('that is refused is one error that says what to do, until it is accepted and refused again', () => {
+  it('logs a refused key once with what to do, and again after it was accepted', () => {
     events.keySeen({ ...key, standing: 'valid' });
     for (let i = 0; i < 3; i += 1) events.keyRefused(refused);
     for (let i = 0; i < 2; i += 1) events.keySeen({ ...key, standing: 'valid' });
@@ -176,7 +158,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([REFUSED, accepted, REFUSED]);
   });
 
-  it('whose access is revoked is one error, and one more when the operator starts or reloads', () => {
+  it('logs revoked access once, and once more at a start or a reload', () => {
     const revoked = { ...key, standing: 'revoked' } as const;
     for (let i = 0; i < 2; i += 1) events.keyRefused(revoked);
     const line = {
@@ -192,7 +174,7 @@ describe('exporter/event-log: the key', () => {
     expect(told()).toEqual([]);
   });
 
-  it('that may not read an endpoint is logged once, with what to do', () => {
+  it('logs once that the key may not read an endpoint, with what to do', () => {
     const help = (endpoint: Endpoint) => {
       const [read] = machines.reads;
       for (let i = 0; i < 2; i += 1) events.ran(machines, read, ended('forbidden', endpoint));
@@ -211,39 +193,22 @@ describe('exporter/event-log: events', () => {
   const watch = [{ first: 50, last: 59 }];
   const MANY = Array.from({ length: 60 }, (_, i) => i);
 
-  it('have the level and the message of the table of their source', () => {
+  it('logs an event with the level and the message of its source', () => {
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'double_vote', validators: [1, 2] }));
-    expect(told()).toEqual([
-      {
-        level: 'warn',
-        source: 'slashings',
-        chain: 'mainnet',
-        slot: 7,
-        kind: 'double_vote',
-        validators: [1, 2],
-        count: 2,
-        watched: 0,
-        msg: 'attester slashing',
-      },
-    ]);
+    const fields = { source: 'slashings', chain: 'mainnet', slot: 7, kind: 'double_vote', validators: [1, 2] };
+    expect(told()).toEqual([{ level: 'warn', ...fields, count: 2, watched: 0, msg: 'attester slashing' }]);
   });
 
-  it('of every source may be the refusal of a part, which is a warning', () => {
+  it('warns of every source whose part is refused', () => {
     events.found(machines, { type: PART_REFUSED, part: 'machine_names', err: 'made up' });
     const msg = 'the service refuses a part of a source';
     expect(told()).toEqual([{ level: 'warn', source: 'machines', part: 'machine_names', err: 'made up', msg }]);
   });
 
-  it('that are slashings of a watched validator are errors, and name those first of twenty', () => {
+  it('logs a slashing of a watched validator as an error, and names watched ones first, twenty in all', () => {
     events.found(slashings, slashingEvent(watch, { slot: 7, kind: 'surround_vote', validators: MANY }));
-    expect(told()).toEqual([
-      expect.objectContaining({
-        level: 'error',
-        msg: 'watched validator slashed',
-        validators: [...MANY.slice(50), ...MANY.slice(0, 10)],
-        count: 60,
-        watched: 10,
-      }),
-    ]);
+    const validators = [...MANY.slice(50), ...MANY.slice(0, 10)];
+    const expected = { level: 'error', msg: 'watched validator slashed', validators, count: 60, watched: 10 };
+    expect(told()).toEqual([expect.objectContaining(expected)]);
   });
 });

@@ -14,7 +14,7 @@ function ledgerWith(key: Partial<Ledger['key']>, buckets: Ledger['buckets'] = {}
   return { ...ledger, buckets, key: { ...ledger.key, ...key } };
 }
 
-describe('own-families', () => {
+describe('exporter/metrics', () => {
   it.each([
     ['before the first response', { standing: 'unknown' }, undefined, 0],
     ['a good key', { standing: 'valid' }, 1, 0],
@@ -27,31 +27,28 @@ describe('own-families', () => {
     expect(sampleValue(families, 'beaconchain_api_access_revoked')).toBe(revoked);
   });
 
-  it('report the usage of others in a window if the answers do', () => {
+  it('show what others used of a window, if the answers say so', () => {
     const window = { limit: 1_000, own: 100, since: NOW };
     const limits = { second: 5, hour: 1_000, month: 1_000 };
-    const families = accountFamilies(
-      ledgerWith(
-        {},
-        {
-          first: { ...EMPTY_BUCKET, limits, month: window },
-          second: {
-            ...EMPTY_BUCKET,
-            limits,
-            hour: { ...window, remaining: 897 },
-            month: { ...window, remaining: 900 },
-          },
-          paid: { ...EMPTY_BUCKET, limits: { second: 5, hour: 5, month: 5 } },
-        },
-      ),
-    );
+    const second = {
+      ...EMPTY_BUCKET,
+      limits,
+      hour: { ...window, remaining: 897 },
+      month: { ...window, remaining: 900 },
+    };
+    const buckets = {
+      first: { ...EMPTY_BUCKET, limits, month: window },
+      second,
+      paid: { ...EMPTY_BUCKET, limits: { second: 5, hour: 5, month: 5 } },
+    };
+    const families = accountFamilies(ledgerWith({}, buckets));
     expect(samplesOf(families, 'beaconchain_ratelimit_used_by_others')).toEqual([
       { labels: { bucket: 'second', window: 'hour' }, value: 3 },
       { labels: { bucket: 'second', window: 'month' }, value: 0 },
     ]);
   });
 
-  it('have every series of a source from the start, at 0 and down', () => {
+  it('have every series of a source from the start, at 0 and not up', () => {
     const source = fakeSource({ name: 'slashings', chain: 'hoodi' });
     const { views } = schedule([source], { keyAt: () => Number.POSITIVE_INFINITY });
     const families = sourceFamilies(views());
@@ -67,7 +64,7 @@ describe('own-families', () => {
     }
   });
 
-  it('say until when a source waits for the quota, and that it has failed nothing', () => {
+  it('show until when a source waits for the quota, and that the source is up', () => {
     const source = fakeSource();
     const until = NOW + 9 * DAY;
     const entry = entryOf(source, { lastAttemptAt: NOW - MINUTE, intervalMs: 5 * MINUTE });

@@ -11,7 +11,7 @@ import { atTheEnd } from '../support/vitest/cleanup.ts';
 
 const KEY = 'k';
 
-/** An exporter of which the test says when it leads. `ledger`: the document that another process left. */
+/** An exporter that leads when the test says so. `ledger`: the document that another process left. */
 async function setUp(ledger: unknown = undefined, isReplica = true) {
   const clock = new VirtualClock(NOW);
   const role = { leads: false };
@@ -71,7 +71,7 @@ async function setUp(ledger: unknown = undefined, isReplica = true) {
   };
 }
 
-it('polls once it leads, and when it does not, it polls no more and shows so at once', async () => {
+it('polls only while it leads, and shows at once when it leads no more', async () => {
   const { clock, shown, requests, lead, lapse } = await setUp();
   await clock.advance(5 * MINUTE);
   expect(requests()).toBe(0);
@@ -90,7 +90,7 @@ it('polls once it leads, and when it does not, it polls no more and shows so at 
   expect(requests()).toBe(led);
 });
 
-it('writes the whole ledger when it stops, if it leads', async () => {
+it('a leader writes the whole ledger when it stops', async () => {
   const { clock, exporter, written, lead } = await setUp();
   lead();
   await clock.advance(MINUTE);
@@ -100,7 +100,7 @@ it('writes the whole ledger when it stops, if it leads', async () => {
   expect(mayLack()).toBe(false);
 });
 
-it('shows what the next leader wrote while its own last value was still being written', async () => {
+it('shows what the next leader wrote, although its own last write is still in progress', async () => {
   const { clock, shown, writing, lead, lapse, follow } = await setUp();
   const { promise, reject } = Promise.withResolvers<void>();
   lead();
@@ -118,7 +118,7 @@ it('shows what the next leader wrote while its own last value was still being wr
 it.each([
   ['start', false],
   ['takeover', true],
-])('asks nothing after a %s soon after access was revoked, and says why', async (_, isReplica) => {
+])('sends nothing after a %s soon after access was revoked, and says why', async (_, isReplica) => {
   const ledger = withKey(emptyLedger(), fingerprintOf(KEY), NOW);
   const since = NOW + MINUTE;
   const key = { ...ledger.key, standing: 'revoked', since };
@@ -130,7 +130,7 @@ it.each([
   expect(said('the service revoked access')).toBe(1);
 });
 
-it('a lease that is lost and taken again while a reload is read does not block the next reload', async () => {
+it('a lease lost and taken again during a reload does not block the next reload', async () => {
   const { clock, exporter, reading, lead, lapse } = await setUp();
   const { promise, resolve } = Promise.withResolvers<void>();
   reading.gate = promise;

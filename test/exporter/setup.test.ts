@@ -23,14 +23,14 @@ function watching(settings: Partial<Config['validators']> = {}): Config {
   return { ...CONFIG, validators: { ...CONFIG.validators, watch, ...settings } };
 }
 
-it('names each source as its section of /metrics', () => {
+it('each source has the name of its section of /metrics', () => {
   expect([...new Set(sourcesOf(watching()).map(({ name }) => name))]).toEqual(SOURCE_NAMES);
 });
 
 it.each([
-  ['none where nothing is watched', CONFIG, []],
+  ['none if nothing is watched', CONFIG, []],
   ['all that are on', watching(), ['validators', ...AGGREGATES, 'proposer_slashings', 'sync_committee_members']],
-  ['none that is off', watching({ status: false, proposerSlashings: false }), ['sync_committee_members']],
+  ['none whose part is off', watching({ status: false, proposerSlashings: false }), ['sync_committee_members']],
   [
     'no seats, if these are off',
     watching({ syncCommittee: false, proposerSlashings: false }),
@@ -59,7 +59,7 @@ it.each([
   expect(endpointsOf(sources).includes('queues')).toBe(chains.length > 0);
 });
 
-it('each read draws from the bucket of its route: the endpoint on the host that the chain has', () => {
+it('each read draws from the bucket of its endpoint on the host of its chain', () => {
   const setup = setupOf(watching());
   const ledger: Ledger = {
     ...emptyLedger(),

@@ -7,10 +7,10 @@ import { STATE_VERSION } from '../../src/facts/version.ts';
 import { entrySchema, sourceId } from '../../src/scheduler/entry.ts';
 import { ConfigFile, sourcesOf } from '../../src/sources/registry.ts';
 
-/** The form of every document of the state in this version. A document of another form would be taken for damaged. */
+/** The form of all documents in this version. The exporter takes a document of another form for damaged. */
 const FORM = { version: 9, form: 'df59b0d768d1d1cc' };
 
-it('the version of the state changes with the form of any of its documents', () => {
+it('STATE_VERSION changes whenever the form of a document changes', () => {
   const sources = sourcesOf(ConfigFile.parse({ validators: { watch: [1] } }));
   const documents: (readonly [string, z.ZodType])[] = [
     [LEDGER, Ledger],

@@ -37,13 +37,13 @@ function restored(documents: StateStore, now = NOW) {
   return restore(documents, SOURCES, KEY, now);
 }
 
-it('is empty at the first start, about the key that was given', async () => {
+it('is empty at the first start, except for the key', async () => {
   for (const documents of [await documentsIn(), NO_DOCUMENTS]) {
     expect(await restored(documents)).toEqual({ ledger: NEW, entries: new Map(), isFirstStart: true });
   }
 });
 
-it('loads what was saved: the ledger, the first start, and each source by its name and chain', async () => {
+it('loads the ledger, the first start, and each source by its name and chain', async () => {
   const documents = await documentsIn();
   const { ledger: first } = await restored(documents);
   const used = sent(first, 'route', BUDGET_OPTIONS, NOW);
@@ -58,7 +58,7 @@ it('loads what was saved: the ledger, the first start, and each source by its na
   expect(entries.size).toBe(7);
 });
 
-it('does not load a source from the state of another one, or from an unreadable state', async () => {
+it('does not load a source from another one or from an unreadable document', async () => {
   const dir = temporaryFolder();
   const documents = await documentsIn(dir);
   const [daily] = SOURCES;
@@ -70,7 +70,7 @@ it('does not load a source from the state of another one, or from an unreadable 
   expect(readdirSync(dir).filter((name) => name.includes('unreadable'))).toHaveLength(2);
 });
 
-it('is asked whether access is still revoked only when the last refusal is ten minutes old', async () => {
+it('allows a request after revoked access only when the last refusal is ten minutes old', async () => {
   const documents = await documentsIn();
   await documents.save(LEDGER, { ...NEW, key: { ...NEW.key, standing: 'revoked', since: NOW } });
   const opens = async (now: number): Promise<number> =>
@@ -79,7 +79,7 @@ it('is asked whether access is still revoked only when the last refusal is ten m
   expect(await opens(NOW + 10 * MINUTE)).toBe(0);
 });
 
-it('is refused in one line where there can be no directory, and where another process has it', async () => {
+it('refuses in one line a directory that cannot be made or that another process holds', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   const dir = join(file, 'state');
@@ -88,24 +88,20 @@ it('is refused in one line where there can be no directory, and where another pr
   );
   const taken = temporaryFolder();
   await documentsIn(taken);
-  const by = `process ${process.pid} on ${hostname()} since 20`;
-  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
-    `the state directory ${taken} is in use by ${by}`,
-  );
+  const refusal = `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since 20`;
+  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(refusal);
 });
 
-it('is refused where something is there that cannot be read now: it would be overwritten', async () => {
+it('refuses to start if a document cannot be read, because the exporter would overwrite it', async () => {
   for (const name of [LEDGER, FIRST_START, 'slashings-hoodi']) {
     const dir = temporaryFolder();
     const documents = await documentsIn(dir);
     // Not even root can read a directory as a file.
     const file = join(dir, `${name}.json`);
     mkdirSync(file);
-    await expect(restored(documents)).rejects.toThrow(
-      new StateRefused(
-        `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
-          `Correct this, or begin without the file: mv ${file} ${file}.old`,
-      ),
-    );
+    const refusal =
+      `the state of ${name} cannot be read: ${file}: it is a directory, EISDIR. ` +
+      `Correct this, or begin without the file: mv ${file} ${file}.old`;
+    await expect(restored(documents)).rejects.toThrow(new StateRefused(refusal));
   }
 });

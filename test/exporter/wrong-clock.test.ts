@@ -13,50 +13,47 @@ const WAIT = 10 * MINUTE;
 
 describe.each([
   ['fast', 11, 11],
-  ['fast, and set right meanwhile', 11, 0],
+  ['fast, and corrected meanwhile', 11, 0],
   ['slow', -11, -11],
-  ['slow, and set right meanwhile', -11, 0],
+  ['slow, and corrected meanwhile', -11, 0],
 ] as const)('exporter: the clock is %s', (_, before, after) => {
-  it.each([401, 429])(
-    'a wait after a %i goes on after a restart, no less and at most twice as long',
-    async (status) => {
-      const clock = new VirtualClock(NOW);
-      const [sent, saved]: [number[], Map<string, string>] = [[], new Map()];
-      const send = async () => {
-        sent.push(clock.monotonic());
-        const date = new Date(NOW + clock.monotonic()).toUTCString();
-        return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
-      };
-      /** The processes of an exporter, one after the other. `sent`: when they send a request, which is always refused. */
-      const start = () =>
-        startInProcess({
-          settings: { config: defaultConfig(), key: 'k' },
-          clock,
-          documents: {
-            load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
-            save: async (name, value) => void saved.set(name, JSON.stringify(value)),
-            close: async () => undefined,
-          },
-          outside: sending(send),
-        });
-      clock.step(before * MINUTE);
-      const first = await start();
-      await clock.advance(2 * MINUTE);
-      await first.stop();
-      const requests = sent.length;
-      const waited = clock.monotonic() - (sent.at(-1) as number);
-      clock.step((after - before) * MINUTE);
-      const second = await start();
-      await clock.advance(WAIT - waited - SECOND);
-      expect(sent.length).toBe(requests);
-      await clock.advance(WAIT + MINUTE);
-      expect(sent.length).toBeGreaterThan(requests);
-      await second.stop();
-    },
-  );
+  it.each([401, 429])('a wait after a %i survives a restart, no shorter and at most twice as long', async (status) => {
+    const clock = new VirtualClock(NOW);
+    const [sent, saved]: [number[], Map<string, string>] = [[], new Map()];
+    const send = async () => {
+      sent.push(clock.monotonic());
+      const date = new Date(NOW + clock.monotonic()).toUTCString();
+      return writtenAnswer({ status, headers: { date, 'retry-after': `${WAIT / SECOND}` }, body: '{"error":"no"}' });
+    };
+    /** The processes of an exporter, one after the other. `sent`: when they send a request, which is always refused. */
+    const start = () =>
+      startInProcess({
+        settings: { config: defaultConfig(), key: 'k' },
+        clock,
+        documents: {
+          load: async (name, schema) => schema.optional().parse(JSON.parse(saved.get(name) ?? 'null') ?? undefined),
+          save: async (name, value) => void saved.set(name, JSON.stringify(value)),
+          close: async () => undefined,
+        },
+        outside: sending(send),
+      });
+    clock.step(before * MINUTE);
+    const first = await start();
+    await clock.advance(2 * MINUTE);
+    await first.stop();
+    const requests = sent.length;
+    const waited = clock.monotonic() - (sent.at(-1) as number);
+    clock.step((after - before) * MINUTE);
+    const second = await start();
+    await clock.advance(WAIT - waited - SECOND);
+    expect(sent.length).toBe(requests);
+    await clock.advance(WAIT + MINUTE);
+    expect(sent.length).toBeGreaterThan(requests);
+    await second.stop();
+  });
 });
 
-/** An exporter of one source whose clock is this much fast, on the sandbox, which has the right time; `dateMs`: all but its `date`. */
+/** Starts an exporter of one source whose clock is fast. The sandbox has the right time; its `Date` is wrong by `dateMs`. */
 async function startOn(
   source: string,
   fastMs: number,
@@ -85,14 +82,14 @@ async function startOn(
   return { clock, exporter };
 }
 
-describe('exporter: another clock is hours slow', () => {
+describe('exporter: a clock is hours slow', () => {
   // A board without a clock chip boots with the time at which it was shut down.
   it.each([
-    ...SOURCE_NAMES.map((source) => ['at its start, and shows how late it is', source, -23 * HOUR, 0] as const),
+    ...SOURCE_NAMES.map((source) => ['the exporter at its start', source, -23 * HOUR, 0] as const),
     ...(['machines', 'slashings', 'validators'] as const).map(
-      (source) => ['in a proxy, whose date the rest of it contradicts', source, 0, -2 * HOUR] as const,
+      (source) => ['a proxy, whose Date contradicts the answers', source, 0, -2 * HOUR] as const,
     ),
-  ])('%s: believes the first answer to %s', async (_, source, fastMs, dateMs) => {
+  ])('that of %s: believes the first answer to %s', async (_, source, fastMs, dateMs) => {
     const { clock, exporter } = await startOn(source, fastMs, undefined, dateMs);
     await clock.advance(30 * SECOND);
     const metrics = Buffer.concat(exporter.metrics('text', false)).toString();
@@ -103,7 +100,7 @@ describe('exporter: another clock is hours slow', () => {
 });
 
 describe('exporter: the clock is 40 s fast, which counts as right', () => {
-  it('reads what came since the last sweep, by the clock of the service', async () => {
+  it('each sweep reads back to the last one by the clock of the service', async () => {
     const starts: number[] = [];
     const { clock, exporter } = await startOn('machines', 40 * SECOND, (body, now) => {
       const { machines, range } = JSON.parse(body);

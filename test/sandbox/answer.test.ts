@@ -15,7 +15,7 @@ function send(sandbox: Sandbox, request: Partial<SandboxRequest>): ReturnType<ty
   return answer(sandbox, { method: 'POST', path: V2, body: JSON.stringify(LATEST), ...request, headers }, NOW);
 }
 
-it('takes for v2 a bearer token and nothing else', () => {
+it('accepts for v2 only a bearer token', () => {
   const sandbox = sandboxOf();
   expect(send(sandbox, { headers: { authorization: `Bearer ${DEMO_KEY}` } }).status).toBe(200);
   const refused: Partial<SandboxRequest>[] = [
@@ -28,7 +28,7 @@ it('takes for v2 a bearer token and nothing else', () => {
   for (const request of refused) expect(refusalOf(send(sandboxOf(), request))).toEqual(UNAUTHORIZED);
 });
 
-it('takes for v1 the key in the header', () => {
+it('accepts for v1 only the key in its header', () => {
   const sandbox = sandboxOf();
   const v1 = { method: 'GET', path: V1, body: '' };
   expect(send(sandbox, { ...v1, headers: { apikey: DEMO_KEY } }).status).toBe(200);
@@ -44,7 +44,7 @@ it('refuses a GET on v2 and a POST on v1', () => {
   expect(send(sandboxOf(), { path: V1, headers: { apikey: DEMO_KEY } }).status).toBe(405);
 });
 
-it('does not find other paths', () => {
+it('answers 404 to other paths', () => {
   const error = 'The requested resource was not found.';
   expect(refusalOf(post(sandboxOf(), '/api/v2/validators', {}))).toEqual({ status: 404, body: { error } });
   expect(refusalOf(get(sandboxOf(), '/api/v1/validators'))).toEqual({

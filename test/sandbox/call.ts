@@ -48,7 +48,7 @@ export function get(sandbox: Sandbox, path: string, now = NOW): SandboxAnswer {
   return answer(sandbox, { method: 'GET', path, headers: { apikey: sandbox.account.key }, body: '' }, now);
 }
 
-/** Carries out an order and returns its description. */
+/** Sends an order. Returns the description of the result. */
 export function order(sandbox: Sandbox, path: string, now = NOW): string {
   const { status, body } = control(sandbox, { method: 'POST', path }, now) ?? {};
   expect([path, status]).toEqual([path, 200]);

@@ -64,7 +64,7 @@ it('lets the next block of a watched validator pay a stranger', () => {
   expect(paidIn(Number(slot))).toBe(own);
 });
 
-it('lets a validator miss whole epochs, from the next one on', () => {
+it('lets a validator miss whole epochs from the next one on', () => {
   const { sandbox, result } = order('/-/miss?validator=12&epochs=3');
   const next = epochAt('mainnet', NOW) + 1;
   expect(result?.body).toContain(`misses the attestations of epochs ${next} to ${next + 2}: `);
@@ -87,28 +87,18 @@ it.each([
 ])('a second %s changes nothing', (path, first, second) => {
   const { sandbox, result } = order(path);
   expect(result?.body).toMatch(first);
-  const { chains, fleet } = sandbox;
-  const before = structuredClone([
-    chains.mainnet.slashed,
-    chains.mainnet.missed,
-    chains.mainnet.silences,
-    chains.mainnet.changes,
-    chains.mainnet.redirected,
-    fleet.machines,
-  ]);
+  const { mainnet } = sandbox.chains;
+  const ordered = () => {
+    const { slashed, missed, silences, changes, redirected } = mainnet;
+    return structuredClone([slashed, missed, silences, changes, redirected, sandbox.fleet.machines]);
+  };
+  const before = ordered();
   for (const again of [path, path.replace('slash?', 'slash?offence=proposer&')])
     expect(control(sandbox, { method: 'POST', path: again }, NOW + 1_000)?.body).toMatch(second);
-  expect([
-    chains.mainnet.slashed,
-    chains.mainnet.missed,
-    chains.mainnet.silences,
-    chains.mainnet.changes,
-    chains.mainnet.redirected,
-    fleet.machines,
-  ]).toEqual(before);
+  expect(ordered()).toEqual(before);
 });
 
-it('lists every order on its first page, each as it can be sent', () => {
+it('lists every order on its first page, in a form that works', () => {
   const { body = '', status } = order('/', 'GET').result ?? {};
   const paths = [...body.matchAll(/^POST (\S+) {2,}\S/gm)].map(([, path = '']) => path);
   expect([status, paths.length]).toEqual([200, body.trimEnd().split('\n').length - 1]);
@@ -121,7 +111,7 @@ it.each([
   ['/-/offline?validator=12', /20 minutes\n$/],
   ['/-/offline?validator=13', /20 minutes\. Only a watched validator causes an alert, such as 12\n$/],
   ['/-/miss-proposal?validator=13', /13 minutes\. Only a watched validator causes/],
-])('says which validators cause an alert if it is not that of %s', (path, body) => {
+])('names a validator that causes an alert if %s does not', (path, body) => {
   expect(order(path).result?.body).toMatch(body);
 });
 
@@ -137,7 +127,7 @@ it.each([
   expect(order(path).result).toMatchObject({ status, body: expect.stringMatching(body) });
 });
 
-it('takes POST only, and leaves every other path to the API', () => {
+it('takes only POST, and leaves other paths to the API', () => {
   expect(order('/-/revoke', 'GET').result?.status).toBe(405);
   expect(order('/api/v2/machine-metrics').result).toBeUndefined();
 });

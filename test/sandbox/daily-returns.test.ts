@@ -47,7 +47,7 @@ it('gives the range that the days of a page cover', () => {
   expect(range).toMatchObject({ epoch: { start: 1811 * 225, end: 1814 * 225 - 1 }, timestamp: { end: DAY_END - 1 } });
 });
 
-it('publishes days earlier and later as it is told, and leaves out the newest until a time', () => {
+it('publishes days earlier or later as configured, and hides the newest until a time', () => {
   const shownAt = (sandbox: Sandbox, hours: number): number | undefined =>
     page(sandbox, ask({ evaluation_window: '24h' }), DAY_END * SECOND + hours * HOUR).data[0]?.day;
   const late = sandboxOf({ publication: { delayMs: 8 * HOUR, spread: 0.5 } });

@@ -26,7 +26,7 @@ function sumsOf(answers: readonly object[]): Record<string, bigint> {
   return sums;
 }
 
-it('those of 24 hours are the sums of 225 epochs, to the wei, whatever happened in them', () => {
+it('sums of 24 hours are those of 225 epochs, to the wei', () => {
   const watched = { validators: { mainnet: [3], hoodi: [] }, slots: 8 };
   const sandbox = sandboxOf({ watched });
   const world = sandbox.chains.mainnet;
@@ -69,14 +69,14 @@ it('those of 24 hours are the sums of 225 epochs, to the wei, whatever happened 
   const sums = Object.entries(sumsOf(lists.flatMap(({ duties }) => (duties ? [duties] : []))));
   expect(Object.fromEntries(sums.filter(([path]) => !path.includes('avg_')))).toEqual(performance);
 
-  // What makes this a test: each kind of duty was had, and missed.
+  // The validators had and missed duties of each kind.
   for (const duty of ['attestation', 'proposal', 'sync_committee'])
     expect([duty, performance[`.${duty}.missed`]]).not.toEqual([duty, 0n]);
   expect(performance['.attestation.assigned']).toBe(BigInt(225 + 225 + 113 + 8));
   expect(earned['.total']).toBe((earned['.total_reward'] ?? 0n) - (earned['.total_penalty'] ?? 0n));
 });
 
-it('a correct vote earns what it does in published samples, and as much more as the balance is larger', () => {
+it('a correct vote earns as in published samples, in proportion to the balance', () => {
   const sandbox = sandboxOf();
   const drawn = validatorAt(sandbox.chains.mainnet, 5, 0) as Validator;
   sandbox.chains.mainnet.validators.push({ ...drawn, balances: { current: 0n, effective: 2_048n * ETHER } });
@@ -107,7 +107,7 @@ it('a validator that is offline misses every attestation from then on', () => {
   expect([total_reward, Number(total_penalty) > 0, Number(total_missed) > 0]).toEqual(['0', true, true]);
 });
 
-it('there are no rewards of a validator that had no duties', () => {
+it('a validator without duties has no rewards', () => {
   const sandbox = sandboxOf();
   const drawn = validatorAt(sandbox.chains.mainnet, 5, 0) as Validator;
   sandbox.chains.mainnet.validators.push({ ...drawn, life: { ...drawn.life, exit: 300_000, withdrawable: 300_256 } });

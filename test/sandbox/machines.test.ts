@@ -30,7 +30,7 @@ it.each([
   { pageSizeOver: 'each', size: 3 },
   { pageSizeOver: 'all', size: 3 },
   { pageSizeOver: 'each', size: 10, longestPage: 7 },
-] as const)('loses and doubles no record over pages of $size over $pageSizeOver, newest first', (options) => {
+] as const)('returns each record once, newest first, over pages of $size over $pageSizeOver', (options) => {
   const { size, ...keeping } = options;
   const sandbox = sandboxOf({ machines: createFleet('pages', 120, keeping) });
   const pages = pagesOf((body, now) => page(sandbox, body, now), { ...last(75), page_size: size }, NOW, SECOND);

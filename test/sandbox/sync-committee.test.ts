@@ -25,7 +25,7 @@ describe('members', () => {
   const dataOf = (selector: string | number, now = NOW): { period: number; validators: number[] } =>
     JSON.parse(members(selector, now).body).data;
 
-  it('are 512 seats of which some validators hold several, the same at each call, others in each period', () => {
+  it('are 512 seats, the same at each call and others in each period', () => {
     const { validators, ...rest } = dataOf('latest');
     expect(rest).toEqual({ period: 1595, start_epoch: 408_320, end_epoch: 408_575 });
     expect(validators).toHaveLength(512);
@@ -37,7 +37,7 @@ describe('members', () => {
     MembersAnswer.parse(JSON.parse(members('next').body));
   });
 
-  it('are not known of the period after the next, nor of the next in the first four epochs', () => {
+  it('are unknown for the period after the next, and in the first four epochs for the next', () => {
     expect(dataOf(1597)).toEqual([]);
     const start = 1000 * epochTime('mainnet', 408_320);
     // A block takes a slot to arrive.

@@ -44,7 +44,7 @@ describe('scripts/build', () => {
     copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   });
 
-  it('loads nothing that only other commands need', () => {
+  it('loads no package that only other commands need', () => {
     const script = `
       import { registerHooks } from 'node:module';
       const files = [];
@@ -63,7 +63,7 @@ describe('scripts/build', () => {
     expect(modules.join('\n')).not.toContain('internal/deps/undici');
   });
 
-  it('serves the documentation, which it contains as pages, without its renderer', async () => {
+  it('serves the documentation as built pages, without the renderer', async () => {
     const demo = start(process.execPath, [main, ...DEMO]);
     const port = await portOf(demo);
     expect((await ask(port, '/docs/alerts')).body.toString()).toContain('<h3 id="beaconchainmachineoffline">');
@@ -79,7 +79,7 @@ describe('scripts/build', () => {
     for (const name of bundled) expect(licences).toContain(`${name} ${dependencies[name]} (`);
   });
 
-  it('is packed with the files of deploy, byte for byte as it is built, and depends on no package', () => {
+  it('is packed with deploy/, byte for byte as built, and depends on no package', () => {
     const work = temporaryFolder();
     execFileSync('tar', ['-xzf', pack(work, env), '-C', work]);
     const packed = join(work, 'package');

@@ -30,7 +30,7 @@ function keysOf(schema: JsonSchema, path: string): [path: string, schema: JsonSc
   return [...own, ...inner.flatMap((one) => keysOf(one, path))];
 }
 
-it.each(GENERATED)('is what %s says (else: node scripts/config-docs.ts)', (file, text) => {
+it.each(GENERATED)('%s is up to date (else: node scripts/config-docs.ts)', (file, text) => {
   expect(readFileSync(file, 'utf8')).toBe(text());
 });
 
@@ -46,7 +46,7 @@ it('describes every key and its expected value', () => {
   expect(silent.map(([path]) => path)).toEqual([]);
 });
 
-it('marks as rare only keys that are there, and every recipe is valid', () => {
+it('marks only existing keys as rare, and has only valid recipes', () => {
   const keys = keysOf(plainSchema(), '').map(([path]) => path.slice(1));
   expect(RARE.filter((key) => !keys.includes(key))).toEqual([]);
   const recipes = [...readFileSync('docs/configuration.md', 'utf8').matchAll(/^```yaml\n([a-z][\s\S]*?)```$/gm)];
@@ -55,7 +55,7 @@ it('marks as rare only keys that are there, and every recipe is valid', () => {
 });
 
 it.each(['config.example.yaml', 'deploy/systemd/config.yaml', 'deploy/kubernetes/exporter/config.yaml'])(
-  'the schema takes %s',
+  'the schema accepts %s',
   (file) => {
     expect(isValid(written(readFileSync(file, 'utf8'))), JSON.stringify(isValid.errors)).toBe(true);
   },
@@ -67,7 +67,7 @@ it.each([
   'slashings: {catch_up: 0}\nvalidators: {watch: {hoodi: [7, "10-20", "30"]}}',
   'state: {dir: /var/lib/exporter, redis: null}\nweb: {listen_address: "[::1]:0", config_file: web.yml}',
   'state: {redis: {url: "rediss://:secret@host"}}',
-])('the schema takes what the program takes: %s', (text) => {
+])('the schema accepts what the program accepts: %s', (text) => {
   const document = written(text);
   const substituted = written(text.replace('${TIMEOUT}', '1s').replace('${LEVEL}', 'info'));
   expect(ConfigFile.safeParse(substituted).success).toBe(true);

@@ -11,7 +11,7 @@ const RUN = { GITHUB_SERVER_URL: 'https://git.example', GITHUB_REPOSITORY: 'Some
 const CHANGELOG =
   '# Changelog\n\n## Unreleased\n\n- New.\n\n## 1.2.3 - 2026-12-01\n\n- Old.\n- Older.\n\n## 1.2.2\n\n## 1.2\n';
 
-it('the notes are what the changelog says of the version', () => {
+it('the notes are the section of the version in the changelog', () => {
   expect(releaseNotes('v1.2.3', '1.2.3', CHANGELOG)).toBe('- Old.\n- Older.\n');
 });
 
@@ -24,7 +24,7 @@ it.each([
   expect(() => releaseNotes(tag, version, CHANGELOG)).toThrow(message);
 });
 
-it('the packed package.json names the repository that builds it, and none outside of a workflow', () => {
+it('package.json names the repository of the workflow, and none outside of one', () => {
   expect(originOf(RUN)).toEqual({
     repository: { type: 'git', url: 'git+https://git.example/Some-One/exporter.git' },
     homepage: 'https://git.example/Some-One/exporter#readme',
@@ -34,7 +34,7 @@ it('the packed package.json names the repository that builds it, and none outsid
   expect(originOf({ ...RUN, GITHUB_REPOSITORY: '' })).toEqual({});
 });
 
-it('gets as far as the changelog of this version', () => {
+it('runs up to the changelog of this version', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   const output = join(temporaryFolder(), 'again');
   const args = ['scripts/release-files.ts', `--tag=v${version}`, `--output=${output}`];

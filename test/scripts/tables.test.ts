@@ -7,14 +7,14 @@ import { metricsDocs } from '../../scripts/metrics-docs.ts';
 
 describe('the generated tables', () => {
   it.each([['docs/internals/architecture.md', ARCHITECTURE, architectureTable], ...TABLES])(
-    '%s has what the code says (else: node %s)',
+    '%s is up to date (else: node %s)',
     async (file, script, table) => {
       const document = readFileSync(file, 'utf8');
       expect(document).toBe(withTable(document, script, await table()));
     },
   );
 
-  it('docs/metrics.md is what the code says (else: node scripts/metrics-docs.ts)', async () => {
+  it('docs/metrics.md is up to date (else: node scripts/metrics-docs.ts)', async () => {
     expect(readFileSync('docs/metrics.md', 'utf8')).toBe(await metricsDocs());
   });
 

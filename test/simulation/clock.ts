@@ -109,7 +109,7 @@ export class ProcessClock implements Clock {
     this.#offsetMs = ms;
   }
 
-  /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stands still too, as on a sleeping computer. */
+  /** Nothing runs for `ms`. With `isSuspended` the monotonic clock stops too, as on a sleeping computer. */
   pause(ms: number, isSuspended = false): void {
     // Within another pause: it runs for a moment in between.
     this.resume();

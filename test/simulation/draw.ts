@@ -8,7 +8,7 @@ import { drawNetwork } from './service/network.ts';
 import { drawService, type ServiceSetting } from './service/setting.ts';
 import type { Story } from './story.ts';
 
-/** About so many requests are sent in a story. */
+/** About how many requests a story sends. */
 const REQUESTS = 200;
 
 /** The story of a seed, so short that a thousand of them are run in minutes. */

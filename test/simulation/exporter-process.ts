@@ -37,7 +37,7 @@ export class ExporterProcess {
   #program: Program | undefined;
   #reloadsAfterStart = false;
   #death: Death | undefined;
-  /** When it was told to stop, true time. */
+  /** When the stop began, true time. */
   stoppingSince: number | undefined;
   readonly #onEnd: (why: string) => void;
 
@@ -112,7 +112,7 @@ export class ExporterProcess {
     });
   }
 
-  /** Between two polls of a long story the loop need not look whether the clock was set. */
+  /** In a long story the loop need not check the clock between two polls. */
   #napOf(ms: number, { exporter: { napMs } }: World): number {
     if (ms !== HEARTBEAT_MS || napMs === undefined || !this.#program) return ms;
     const text = this.#program.metrics();

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly log: readonly string[];
 }
 
-/** Calm lasts until everything is right, which is looked at after so many intervals of the slower of the fast sources. */
+/** After how many intervals of the slower fast source a calm checks whether everything is right. */
 const LOOKS = [1.1, 2.2, 4, 8, 16];
 /** A wait that no header names can be an hour. */
 const MAX_CALM_MS = 75 * MINUTE;

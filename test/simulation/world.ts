@@ -78,7 +78,7 @@ export class World {
     this.traffic.note({ kind: 'plan', at: this.clock.now() });
   }
 
-  /** Changes the configuration file, which a process reads when it starts or is told to. */
+  /** Changes the configuration file, which a process reads at a start or a reload. */
   configure(changes: Partial<ExporterSetting>): void {
     this.exporter = { ...this.exporter, ...changes };
   }

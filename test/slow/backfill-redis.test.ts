@@ -16,7 +16,7 @@ async function leader(port: number): Promise<number | undefined> {
 }
 
 it.skipIf(areMissing(REDIS))(
-  'a backfill takes the lease: refused while a replica leads, and replicas that start during it follow',
+  'a backfill is refused while a replica leads, and holds the lease while it runs',
   async () => {
     // The service answers no request from this one on.
     let from = Number.POSITIVE_INFINITY;

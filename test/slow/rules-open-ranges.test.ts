@@ -14,7 +14,7 @@ function openRanges(promql: string): string {
   return promql.replace(/\[(\d+[mhd])\]/g, (_, range: string) => `[${(parseDuration(range) ?? 0) - 1}ms]`);
 }
 
-it('a range leaves out its start: [2m] becomes a millisecond less', () => {
+it('an open range is a millisecond shorter', () => {
   expect(openRanges('rate(a[2m]) + rate(b{c="d"}[1d] offset 1h)')).toBe(
     'rate(a[119999ms]) + rate(b{c="d"}[86399999ms] offset 1h)',
   );

@@ -43,7 +43,7 @@ async function openStatus(state: StateName, options?: BrowserContextOptions) {
   return open('/', options);
 }
 
-/** It fits, and neither the browser nor axe complains. */
+/** Expects that the page fits, and that neither the browser nor axe complains. */
 async function expectGood({ page, complaints }: Awaited<ReturnType<typeof open>>): Promise<void> {
   const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
   expect(await page.evaluate(overflow)).toBe(0);
@@ -77,7 +77,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ['missed', DESKTOP],
     ['revoked', DESKTOP],
     ['hostile', DESKTOP],
-  ])('the status page fits, and is without a complaint: %s', async (state, options) => {
+  ])('the status page fits, and causes no complaint: %s', async (state, options) => {
     await expectGood(await openStatus(state, options));
   });
 
@@ -87,11 +87,11 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ['/docs/metrics', PHONE],
     ['/docs/alerts', PHONE],
     ['/docs/dashboards', DESKTOP],
-  ] as const)('%s fits, and is without a complaint', async (path, options) => {
+  ] as const)('%s fits, and causes no complaint', async (path, options) => {
     await expectGood(await open(path, options));
   });
 
-  it('is a page of named tables to a screen reader, on a phone too', async () => {
+  it('has landmarks and named tables for a screen reader, on a phone too', async () => {
     const { page } = await openStatus('silent', PHONE);
     for (const landmark of ['banner', 'main'] as const) expect(await page.getByRole(landmark).count()).toBe(1);
     expect(await page.getByRole('navigation', { name: 'Elsewhere' }).count()).toBe(1);
@@ -102,7 +102,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     expect(names.slice(0, 2)).toEqual(['node-d', 'never-1']);
   });
 
-  it('is read and left by keyboard: past the links, into the content, to what to do, to the folds', async () => {
+  it('works by keyboard: skip link, content, runbooks, folds', async () => {
     const { page } = await openStatus('silent');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
@@ -121,7 +121,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     ]);
   });
 
-  it('brings itself up to date each minute while it is seen, and says if it cannot', async () => {
+  it('updates itself each minute while it is visible, and says if it cannot', async () => {
     const { page, base } = await openStatus('silent', PHONE);
     await page.clock.install();
     // As in a bookmark with a password.
@@ -153,7 +153,7 @@ describe.skipIf(areMissing(CHROMIUM))('web: the pages in a browser', () => {
     await waitFor(async () => expect(await page.getByRole('status').innerText()).toBe(''));
   });
 
-  it('is one that a policy would stop: what is put in runs nothing and looks like nothing', async () => {
+  it('has a policy that stops injected styles and images', async () => {
     const { page, complaints } = await openStatus('healthy');
     await page.evaluate(
       `document.body.insertAdjacentHTML('beforeend', '<p style="color:red">a</p><img src="http://127.0.0.1:1/a">')`,

@@ -38,7 +38,7 @@ describe('status-page/documentation', () => {
     expect(await textOf('/')).toContain('href="./docs/"');
   });
 
-  it.each(PAGES)('%s: links lead somewhere, anchors are there; no script, nothing from elsewhere', async (path) => {
+  it.each(PAGES)('%s has no broken link or anchor, no script, and loads nothing from elsewhere', async (path) => {
     const { headers, body } = await asked(path);
     const text = body.toString();
     expect(headers).toMatchObject({
@@ -63,13 +63,13 @@ describe('status-page/documentation', () => {
     }
   });
 
-  it.each(PICTURES)('the picture %s is the file', async (file) => {
+  it.each(PICTURES)('serves the picture %s', async (file) => {
     const { headers, body } = await ask(port, `/docs/images/${file}`);
     expect(headers['content-type']).toBe('image/png');
     expect(body.equals(readFileSync(`docs/images/${file}`))).toBe(true);
   });
 
-  it('/docs leads to the index, also below the path of a proxy', async () => {
+  it('/docs redirects to the index, also below the path of a proxy', async () => {
     const { status, headers } = await ask(port, '/docs');
     expect([status, headers.location]).toEqual([308, 'docs/']);
   });
@@ -95,7 +95,7 @@ function read(name: string): string {
 }
 
 describe('status-page/documentation: the list', () => {
-  it('every document for users is served, and none for developers', () => {
+  it('serves every document for users, and none for developers', () => {
     const documents = readdirSync('docs').filter((file) => file.endsWith('.md'));
     expect(names.toSorted()).toEqual(documents.map((file) => file.replace('.md', '')).toSorted());
     expect(readdirSync('docs/internals').filter((file) => names.includes(file.replace('.md', '')))).toEqual([]);
@@ -105,12 +105,12 @@ describe('status-page/documentation: the list', () => {
     expect(read(name).split('\n')[0]).toBe(`# ${title}`);
   });
 
-  it('the pictures are those that are shown', () => {
+  it('serves exactly the pictures that documents show', () => {
     const shown = names.flatMap((name) => [...read(name).matchAll(/!\[[^\]]*\]\(images\/([^)]+)\)/g)]);
     expect(shown.map(([, file]) => file).toSorted()).toEqual(PICTURES.toSorted());
   });
 
-  it('no document has HTML other than comments and folds: it would be shown as text', () => {
+  it('no document has HTML other than comments and folds, because it would be shown as text', () => {
     const withHtml = names.filter((name) =>
       /<(?!!--|https?:)\/?[a-z]/i.test(
         read(name)

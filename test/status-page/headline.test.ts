@@ -35,7 +35,7 @@ function failedBecauseOf(reason: string): Partial<Attempt> {
 }
 
 describe('web/headline', () => {
-  it('says in a few words how it is', () => {
+  it('sums up the state in a few words', () => {
     const verdicts = [HEALTHY, STRETCHED, REVOKED, EMPTY].map(verdict);
     expect(verdicts).toEqual(['Working', 'Working', 'Stopped: access is revoked', 'Starting']);
   });
@@ -52,14 +52,14 @@ describe('web/headline', () => {
     }
   });
 
-  it('says that the service is behind, how old its answers are, and whose', () => {
+  it('says how far the service is behind, and for which source', () => {
     const behind = withFirsts(['validators'], { attempt: { behindMs: 4.9 * HOUR } });
     expect(texts(behind)[0]).toMatch(/^The service is behind: its data are 4 h 54 min old: validators/);
     expect(verdict(behind)).toMatch(/^Working, 1 warning: The service is behind/);
     expect(texts(withFirsts(['validators'], { attempt: { behindMs: 0 } }))).toEqual([]);
   });
 
-  it('counts what is well, over all chains; nothing is well whose values are withdrawn', () => {
+  it('counts what is healthy over all chains, but nothing whose values are withdrawn', () => {
     const counts = (known: StatusInput): string => statusOf(known, NOW).counts;
     expect(counts(GROUPED)).toBe('5 of 6 validators online, 3 of 4 machines healthy');
     const later = changed(GROUPED, ({ timing }) => ({ timing: { ...timing, now: NOW + DAY } }));
@@ -73,7 +73,7 @@ describe('web/headline', () => {
     ]);
   });
 
-  it('reports the key before all else, and how to fix it', () => {
+  it('reports the key before everything else, and how to fix it', () => {
     expect(texts(REVOKED)).toEqual([
       expect.stringMatching(
         /^The service revoked access 3 h ago: .* Set another key, or renew the plan: a restart or reload from 09:11:00 UTC \(2 h 50 min ago\) on asks again\.$/,
@@ -88,7 +88,7 @@ describe('web/headline', () => {
     expect(verdict(doubtful)).toBe('Critical: The service reports that the key is not valid');
   });
 
-  it('names the sources that fail, and calls it not working if all fail that are polled often', () => {
+  it('names failing sources, and says not working if all that are polled often fail', () => {
     const one = failing(['machines'], 'timeout');
     expect([verdict(one), ...texts(one)]).toEqual([
       'Working, 1 warning: 1 of 9 sources failing',
@@ -103,7 +103,7 @@ describe('web/headline', () => {
     expect(texts(failing(['machines'], 'BudgetClosed'))).toEqual([]);
   });
 
-  it('reports which sources wait for which quota until when, and "not working" if all wait', () => {
+  it('says which sources wait for which quota until when, and not working if all wait', () => {
     const wait = { until: NOW + 9 * DAY, limit: 'month' } as const;
     const some = withFirsts(['machines', 'sync_committee'], { wait });
     expect([verdict(some), ...texts(some)]).toEqual([
@@ -118,7 +118,7 @@ describe('web/headline', () => {
     expect(verdict(limited)).toBe('Waiting for the quota: 1 of 9 sources');
   });
 
-  it('reports what the service has not found for an hour', () => {
+  it('reports a 404 that lasts an hour', () => {
     const head = { failuresInARow: 0, durationMs: 0, notFoundSince: NOW - HOUR };
     const failedFor = (ms: number): StatusInput => {
       const lastError = { at: NOW - HOUR + ms, reason: 'not_found', message: 'made up' };
@@ -142,7 +142,7 @@ describe('web/headline', () => {
     expect(texts({ ...known, unwrittenAt: NOW - 16 * MINUTE })).toEqual([]);
   });
 
-  it('reports a source that is due and not polled, on the replica that polls', () => {
+  it('reports an overdue source, only on the leader', () => {
     const late = (ms: number): StatusInput => withFirsts(['machines'], { nextAttemptAt: NOW - ms });
     expect(texts(late(16 * MINUTE))).toEqual(['Polls are overdue: machines. Check the log and restart the exporter.']);
     expect(texts(late(14 * MINUTE))).toEqual([]);

@@ -13,7 +13,7 @@ const EVIL = `<script>alert(1)</script>"'`;
 const TAMED = '&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;';
 
 describe('web/page', () => {
-  it('shows every text as text, wherever it stands', () => {
+  it('escapes every text in every place', () => {
     const texts = [EVIL, badge('bad', EVIL), quiet(EVIL), link(EVIL, '/'), bar(1, EVIL, true)];
     const text = pageText(
       pageWith({
@@ -34,7 +34,7 @@ describe('web/page', () => {
   it.each<[string, Cell, string]>([
     ['text', 'a & b', 'a &#38; b'],
     ['a time', time(NOW - MINUTE, NOW), '1 min ago <small class="at">12:00:00 UTC</small>'],
-    ['a time that no calendar has', time(1e300, NOW), 'unknown'],
+    ['an impossible time', time(1e300, NOW), 'unknown'],
     ['lines', lines('a', html`b ${quiet('c')}`), 'a<br>b <small>c</small>'],
     ['a bar', bar(0.123, 'a', false), '<svg class="bar" aria-hidden="true"><rect class="used" width="12.3%"/></svg>a'],
   ])('writes %s', (_, cell, markup) => {

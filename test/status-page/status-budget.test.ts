@@ -36,13 +36,13 @@ function monthly(month: Partial<LongWindow>): Record<string, Bucket> {
 }
 
 describe('web/status-budget', () => {
-  it('has only the state of a plan without a quota', () => {
+  it('has only a summary for a plan without a quota', () => {
     expect(words({ default: { ...EMPTY_BUCKET, limits: { second: 5 } } })).toEqual([
       'Plan: 5 per second without a quota, as on Scale. Needs 8,660 of 388,800 requests a day.',
     ]);
   });
 
-  it('divides a month into used by us, used by others, reserved for them and left for us', () => {
+  it('divides a month into used here, used by others, kept free and left', () => {
     const [month] = words(monthly({ own: 30_000, remaining: 65_000 }));
     expect(month).toMatch(/^per month 60,000 of 100,000 left 30,000 used here, 5,000 by others 5,000 kept free /);
     const [alone] = words(monthly({ own: 30_000, remaining: 70_000 }));
@@ -63,7 +63,7 @@ describe('web/status-budget', () => {
     expect(short).toMatch(/ends in 2 h \d+ min \d\d:\d\d:\d\d UTC 8,660 requests a day$/);
   });
 
-  it('plans a quota that may be a trial to last its thirty days', () => {
+  it('plans a quota that may be a trial for thirty days', () => {
     const [month] = words(monthly({ limit: 1_000, own: 300, remaining: 600 }));
     expect(month).toContain('2026-10-01 00:02:00 UTC or, on a trial, in 10 d 2026-10-10 12:01:00 UTC');
   });

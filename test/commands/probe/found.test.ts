@@ -15,7 +15,7 @@ const CONFIG = defaultConfig();
 const WORLD = new Sandbox().chains.mainnet;
 const REFUSED = new RequestFailed('validators', 'forbidden', '403');
 
-/** What is found in answers about the machine node-a and others. */
+/** What the probe finds in answers about node-a and other machines. */
 function machinesFound(names: unknown, expected: string[], machines: string[] = []): string[] {
   const groups = [{ name: 'home', machines, watch: { mainnet: [], hoodi: [] } }];
   const records = machinesPage({ system: [systemRecord({ machine: 'node-a' })] });
@@ -31,7 +31,7 @@ function answerWith(indices: readonly number[], cursor = '') {
 }
 
 describe('commands/probe: what it found', () => {
-  it('names the machines of both answers, and those of the configuration that the service does not list', () => {
+  it('names all listed machines, and configured ones that the service does not list', () => {
     const expected = ['Node-A', 'node-b', 'node-d', 'other'];
     expect(machinesFound({ data: ['node-b', 'c\n'] }, expected, ['home-*', 'nod-b', 'n*', 'node-a'])).toEqual([
       String.raw`Machines in these answers: c\n, node-a, node-b.`,
@@ -44,9 +44,12 @@ describe('commands/probe: what it found', () => {
     expect(machinesFound({ data: [] }, ['node-a', 'node-x'])[1]).toMatch(/no machine node-x\.$/);
   });
 
-  it.each([REFUSED, { data: ['node-b', 5] }])('misses no machine if the list of names is not whole: %j', (names) => {
-    expect(machinesFound(names, ['node-x'])).toHaveLength(1);
-  });
+  it.each([REFUSED, { data: ['node-b', 5] }])(
+    'calls no machine missing if the list of names is incomplete: %j',
+    (names) => {
+      expect(machinesFound(names, ['node-x'])).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['asked for 10 of 99 watched ones, the service does not know 9, 10', 99, answerWith([1, 2, 3, 4, 5, 6, 7, 8])],
@@ -59,7 +62,7 @@ describe('commands/probe: what it found', () => {
     ['', 2, REFUSED],
     ['', 2, answerWith([1, -5])],
     ['', 2, answerWith([1], 'next')],
-  ])('says of watched validators, if the answer is whole: %s', (text, last, answer) => {
+  ])('names unknown validators only if the answer is complete: %s', (text, last, answer) => {
     const watch = { mainnet: [{ first: 1, last }], hoodi: [] };
     const found = foundIn({ ...CONFIG, validators: { ...CONFIG.validators, watch } }, [
       replyOf(questionTo('validators', undefined, last), 'mainnet', undefined, answer),
@@ -67,7 +70,7 @@ describe('commands/probe: what it found', () => {
     expect(found).toEqual(text ? [`Validators of mainnet: ${text}.`] : []);
   });
 
-  it('says what it found for each public key, and of how many it asked for ten', () => {
+  it('gives the index and status of each public key that it asked for', () => {
     const keys = Array.from({ length: 12 }, (_, i) => publicKeyOf(WORLD, i + 1));
     const config = ConfigFile.parse({ chains: { mainnet: {}, hoodi: {} }, validators: { watch: keys } });
     const [question] = sourcesOf(config)
@@ -80,13 +83,13 @@ describe('commands/probe: what it found', () => {
       replyOf(question as Question, 'mainnet', undefined, { ...answer, range: { epoch: { start: 1, end: 1 } } }),
     ]);
     const [first, , , , , , , , ninth, tenth] = keys.map(nameOf);
-    // Also a key that another chain may have: its answer says so.
+    // The answer about the other chain says whether it has the key.
     expect(known).toBe(`Validators of mainnet: asked for 10 of 12 watched ones, the service does not know ${tenth}.`);
     expect(found).toContain(`Public keys of mainnet: ${first} is 1 (active_ongoing), `);
     expect(found).toContain(`, ${ninth} is without an index (pending_queued).`);
   });
 
-  it('asks for the sums and an epoch of the indices that it found, if the configuration has none', () => {
+  it('asks for sums and an epoch of the indices that it found, if only keys are configured', () => {
     const config = ConfigFile.parse({ validators: { watch: [publicKeyOf(WORLD, 7)] } });
     const questions = sourcesOf(config).flatMap(({ more }) => more?.probe?.questions(() => NOW) ?? []);
     const question = questions.find(({ request }) => request.endpoint === 'validators');

@@ -9,7 +9,7 @@ import { defaultConfig } from '../../support/runs/default-config.ts';
 import { noSignal } from '../../support/time/timing.ts';
 import { cases } from '../../support/vitest/fuzz.ts';
 
-/** They look like names of fields. The service lists the machine. */
+/** A machine and a key that look like names of fields. The service lists the machine. */
 const [MACHINE, KEY] = ['homestaker', 'plainkey'];
 const SETTINGS = { config: defaultConfig(), key: KEY };
 const TEXTS = [
@@ -33,7 +33,7 @@ const { object: anyAnswer } = fc.letrec((tie) => ({
   object: fc.dictionary(fc.constantFrom(...FIELDS, ...TEXTS), tie('value'), { maxKeys: 6 }),
 }));
 
-/** The report of an exchange, of which the client reads the same bytes. */
+/** The report of an exchange. The client still reads the same bytes. */
 async function reportOf(written: Parameters<typeof writtenAnswer>[0], request = REQUEST): Promise<string> {
   const { sent, exchanges } = await exchanged(async () => writtenAnswer(written), request);
   expect(await textOf(sent)).toBe(written.body);
@@ -55,7 +55,7 @@ async function textOf(sent: Promise<Answer>): Promise<string> {
 }
 
 describe('commands/probe: the public report', () => {
-  it('has no text and no number of an answer, nor a name that may be data, wherever they are', async () => {
+  it('contains no text or number of an answer, and no name that may be data', async () => {
     await fc.assert(
       fc.asyncProperty(anyAnswer, fc.constantFrom(...TEXTS), async (answer, text) => {
         const headers = { 'content-type': `application/json; of=${text}`, 'ratelimit-bucket': text, date: text };
@@ -87,7 +87,7 @@ describe('commands/probe: the public report', () => {
     expect(shapeOf(values, new Set())).toEqual(shape);
   });
 
-  it('shows the limits of the account, and what of an answer is not JSON', async () => {
+  it('shows the limits of the account, and that an answer is not JSON', async () => {
     const known = { 'content-type': 'text/html; charset=utf-8', 'x-ratelimit-limit-month': '1000' };
     const headers = { ...known, 'ratelimit-new': '7', 'x-beaconchain-version': '26.17.2', server: 'nginx' };
     const report = await reportOf({ status: 403, headers, body: '<html>' });
@@ -105,18 +105,15 @@ describe('commands/probe: the public report', () => {
     });
   });
 
-  it.each(['before', 'in'])(
-    'shows why an answer breaks off %s its body, and the client reads it too',
-    async (where) => {
-      const failure = new RequestFailed('validators', 'network', 'ECONNRESET');
-      async function* body(): AsyncGenerator<Uint8Array> {
-        yield Buffer.from('{');
-        throw failure;
-      }
-      const send = async () => (where === 'in' ? { ...writtenAnswer({ status: 403 }), body } : Promise.reject(failure));
-      const { sent, exchanges } = await exchanged(send);
-      await expect(textOf(sent)).rejects.toBe(failure);
-      expect(publicReportOf(exchanges, SETTINGS)).toContain('"answer": "network (ECONNRESET)"');
-    },
-  );
+  it.each(['before', 'in'])('shows why an answer broke off %s its body, and so does the client', async (where) => {
+    const failure = new RequestFailed('validators', 'network', 'ECONNRESET');
+    async function* body(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('{');
+      throw failure;
+    }
+    const send = async () => (where === 'in' ? { ...writtenAnswer({ status: 403 }), body } : Promise.reject(failure));
+    const { sent, exchanges } = await exchanged(send);
+    await expect(textOf(sent)).rejects.toBe(failure);
+    expect(publicReportOf(exchanges, SETTINGS)).toContain('"answer": "network (ECONNRESET)"');
+  });
 });

@@ -53,7 +53,7 @@ function without(json: unknown, name: string): unknown {
 }
 
 describe('commands/probe: replies', () => {
-  it.each(ENDPOINT_NAMES)('finds nothing missing in a whole answer of %s', (endpoint) => {
+  it.each(ENDPOINT_NAMES)('finds no field missing in a complete answer of %s', (endpoint) => {
     const reply = replyTo(endpoint, answerTo(endpoint));
     expect(reply).toMatchObject({ failure: undefined, read: RECORDS[endpoint], unreadable: 0 });
     expect(reply.absent.filter((field) => !mayBeAbsent(field))).toEqual([]);
@@ -70,17 +70,17 @@ describe('commands/probe: replies', () => {
     ['machine_metrics', 'misc_os', ['data.system_metrics[].misc_os']],
     ['queues', 'deposit_balance', ['data.deposit_queue.deposit_balance']],
     ['network_performance', 'correct_head', ['data.duties.attestation.correct_head']],
-  ])('of %s, misses %s', (endpoint, name, fields) => {
+  ])('finds that an answer of %s lacks %s', (endpoint, name, fields) => {
     expect(replyTo(endpoint, without(answerTo(endpoint), name)).absent).toEqual(expect.arrayContaining(fields));
   });
 
-  it('lets the service leave out a cursor, and zeros of machines', () => {
+  it('allows an answer without a cursor or without zeros of machines', () => {
     const fields = ['paging', 'paging.next_cursor', 'data.node_metrics', 'data.system_metrics[].misc_os'];
     expect(fields.filter(mayBeAbsent)).toEqual(fields);
     expect(['data', 'data[].apr', 'pagings', 'data.period', 'data.validators'].filter(mayBeAbsent)).toEqual([]);
   });
 
-  it('reads queues in the form before v2.1 too, and misses what only the newer one has', () => {
+  it('reads queues in the form before v2.1, and names the fields that it lacks', () => {
     const fields = ['deposit_balance', 'topup_count', 'topup_balance'].map((name) => `data.deposit_queue.${name}`);
     expect(replyTo('queues', LEGACY_QUEUES)).toMatchObject({
       failure: undefined,
@@ -88,24 +88,22 @@ describe('commands/probe: replies', () => {
     });
   });
 
-  it('counts what the exporter would drop, and says why', () => {
-    const data = SLOTS.data.map((row, i) => (i < 2 ? { ...row, slot: 'x' } : row));
+  it.each([
+    [{ slot: 'x' }, 'slot: Invalid input: expected number, received string'],
+    [{ exec_gas_used: -1 }, 'exec_gas_used: Too small: expected number to be >=0'],
+  ])('counts records that cannot be read in whole or in part, and says why: %j', (fields, reason) => {
+    const data = SLOTS.data.map((row, i) => (i < 2 ? { ...row, ...fields } : row));
     const reply = replyTo('epoch_slots', { data });
-    expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
-    expect(reply.firstReason).toBe('slot: Invalid input: expected number, received string');
+    expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined, firstReason: reason });
   });
 
-  it('counts what the exporter would read only in part, and says why', () => {
-    const data = SLOTS.data.map((row, i) => (i < 2 ? { ...row, exec_gas_used: -1 } : row));
-    const reply = replyTo('epoch_slots', { data });
-    expect(reply).toMatchObject({ read: 30, unreadable: 2, failure: undefined });
-    expect(reply.firstReason).toBe('exec_gas_used: Too small: expected number to be >=0');
+  it('counts an answer without records as unreadable if one field is odd', () => {
     const { deposit_queue, exit_queue } = QUEUES.data;
     const odd = { data: { deposit_queue, exit_queue: { ...exit_queue, count: 'many' } } };
     expect(replyTo('queues', odd)).toMatchObject({ read: 0, unreadable: 1, failure: undefined });
   });
 
-  it('takes a 404 about validators for none found, and any other for a failure', () => {
+  it('reads a 404 about validators as none found, and any other 404 as a failure', () => {
     const notFound = new RequestFailed('validators', 'not_found', '404');
     for (const endpoint of ['validators', 'validators_performance'] as const) {
       expect(replyTo(endpoint, notFound)).toMatchObject({ failure: undefined, read: 0 });
@@ -113,7 +111,7 @@ describe('commands/probe: replies', () => {
     expect(replyTo('sync_committee_members', notFound)).toMatchObject({ failure: notFound });
   });
 
-  it('asks about the first ten watched validators, and twenty for their duties', () => {
+  it('asks about ten watched validators, and about twenty for their duties', () => {
     const endpoints = ['validators', 'validators_performance'] as const;
     const asked = endpoints.map((endpoint) => identifiersOf(questionTo(endpoint).request));
     expect(asked).toEqual([10, 20].map((count) => Array.from({ length: count }, (_, i) => i + 1)));
@@ -124,7 +122,7 @@ describe('commands/probe: replies', () => {
     });
   });
 
-  it('asks about a slot with a slashing if there is one, else about the last block', () => {
+  it('asks about a slot with a slashing, or else about the last block', () => {
     const pathsOf = (slots: unknown): string[] =>
       (['attester_slashings', 'proposer_slashings'] as const).map((one) => questionTo(one, slots).request.path);
     const announced = { data: epochRows(EPOCH, { 3: { attesterslashingscount: 1 }, 31: { status: '0' } }) };

@@ -4,20 +4,15 @@ import type { Answer, Transport, WireRequest } from '../../../src/api/transport.
 import { costOfForms, formsReport, formsVerdict, tryForms } from '../../../src/commands/probe/without-key.ts';
 import { ConfigFile } from '../../../src/sources/registry.ts';
 import { refusalOf } from '../../support/answers/known-request.ts';
+import { writtenAnswer } from '../../support/answers/written-answer.ts';
 import { defaultConfig } from '../../support/runs/default-config.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
-const UNAUTHORIZED = '{"error": "unauthorized"}';
-
-function answer(status: number, body = UNAUTHORIZED): Answer {
-  const bytes = new TextEncoder().encode(body);
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    yield bytes;
-  }
-  return { status, headers: { 'content-type': 'application/json' }, body: chunks, discard: () => undefined };
+function answer(status: number, body = '{"error": "unauthorized"}'): Answer {
+  return writtenAnswer({ status, headers: { 'content-type': 'application/json' }, body });
 }
 
-/** What was sent and when, and what is said of it. */
+/** The requests, when each was sent, and what the probe concludes. */
 async function tried(respond: (request: WireRequest) => Answer | Error) {
   const clock = new VirtualClock(Date.UTC(2026, 9, 1));
   const sent: { request: WireRequest; at: number }[] = [];
@@ -33,12 +28,12 @@ async function tried(respond: (request: WireRequest) => Answer | Error) {
 }
 
 describe('check --probe --without-key', () => {
-  it('says before to whom it sends how many requests: all are about the first chain', () => {
+  it('announces how many requests it sends to which host, all about the first chain', () => {
     const config = ConfigFile.parse({ chains: { mainnet: {}, hoodi: {} } });
     expect(costOfForms({ config }, 0)).toBe('17 requests without a key, one a second, to https://beaconcha.in');
   });
 
-  it('sends each form that the service knows once, one a second, without a key', async () => {
+  it('sends each form once, one a second, without a key', async () => {
     const { sent, all } = await tried(() => answer(401));
     expect(new Set(sent.map(({ request }) => request.endpoint))).toEqual(new Set(Object.keys(ENDPOINTS)));
     expect(sent.length).toBe(Object.keys(ENDPOINTS).length + 1);
@@ -61,7 +56,7 @@ describe('check --probe --without-key', () => {
     [410, 'no such path', 'understood'],
     [403, 'says nothing', 'understood'],
     [500, 'says nothing', 'understood'],
-  ] as const)('a %i to a form of v2 means: %s', async (status, meaning, verdict) => {
+  ] as const)('concludes from status %i to a form of v2: %s', async (status, meaning, verdict) => {
     const { all } = await tried(() => answer(status));
     expect(all.find(({ request }) => request.endpoint === 'validators')?.meaning).toBe(meaning);
     expect(formsVerdict(all)).toBe(verdict);
@@ -70,7 +65,7 @@ describe('check --probe --without-key', () => {
     );
   });
 
-  it('what v1 or something in between answers proves nothing, and no answer at all is a failure', async () => {
+  it('concludes nothing from answers of v1 or a proxy, and calls no answer a failure', async () => {
     const ofV1 = await tried(() => answer(401));
     expect(ofV1.all.find(({ request }) => request.endpoint === 'epoch_slots')?.meaning).toBe('says nothing');
     const between = await tried(() => answer(404, '<html>'));

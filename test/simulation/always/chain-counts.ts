@@ -20,7 +20,7 @@ export const COUNTERS = [
   'proposer_slashings_total',
 ] as const;
 
-/** Each counter as it is written in a scrape. */
+/** Each counter as written in a scrape. */
 export function seriesOfCounters(chain: Chain): string[] {
   return COUNTERS.map((counter) => {
     const [name, status] = counter.split(' ');

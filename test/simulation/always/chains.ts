@@ -10,8 +10,7 @@ import type { World } from '../world.ts';
 import { after, type Bounds, COUNTERS, epochBounds, NOTHING, seriesOfCounters } from './chain-counts.ts';
 import type { Check } from './check.ts';
 
-/** A poll reads so many at most. */
-const EPOCHS_PER_POLL = 12;
+const MAX_EPOCHS_PER_POLL = 12;
 const KINDS = ['double_vote', 'surround_vote', 'unknown'];
 /** A scarce budget can have been the reason for what is seen this much later. */
 const SCARCE_MS = 2 * HOUR;
@@ -141,7 +140,7 @@ class ChainHistory {
     const interval = Math.max(told, exporter.intervals.slashings);
     const scanned = valueIn(scrape, 'beaconchain_scanned_epoch', labels) ?? 0;
     // After hours without requests it takes a while to catch up.
-    const isCatchingUp = scanned - (this.#scannedBefore ?? scanned) >= EPOCHS_PER_POLL;
+    const isCatchingUp = scanned - (this.#scannedBefore ?? scanned) >= MAX_EPOCHS_PER_POLL;
     this.#scannedBefore = scanned;
     // Finality is read when the head has advanced, and in doubt once more.
     const final = epochAt(this.#chain, scrape.at - SECOND * (2.1 * interval + 30)) - 2;

@@ -2,7 +2,7 @@ import type { Scrape } from '../scrape.ts';
 import type { TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 
-/** Something that must always hold. A check may remember what it has seen; it is made anew for each run. */
+/** A condition that must always hold. A check may remember what it saw, so each run makes a new one. */
 export interface Check {
   readonly name: string;
   /** Everything that happens, once and in order, though a while later. Returns what is wrong. */

@@ -102,7 +102,7 @@ function machineLate(scrape: Scrape, world: World): string | undefined {
   const { machines, setting } = world.service;
   const told = valueIn(scrape, 'beaconchain_source_interval_seconds', 'source="machines"') ?? 0;
   const interval = SECOND * Math.max(told, world.exporter.intervals.machines);
-  // A machine whose minute is missing is asked by name when its record is half as old as it may be.
+  // The exporter requests a missing machine by name when its record has half of the allowed age.
   const staleAfter = world.exporter.staleAfter * SECOND || Math.max(10 * MINUTE, 2 * interval + 3 * MINUTE);
   const untilAsked = setting.missing > 0 || setting.lag.ms > 0 ? staleAfter / 2 : 0;
   const swept = scrape.at - untilAsked - 1.1 * interval - MINUTE;

@@ -53,7 +53,7 @@ const NEWS: readonly News[] = [
   },
 ];
 
-/** The calm is long enough to see whether a source with so short an interval is polled. */
+/** The shortest calm in which every source with such an interval is polled. */
 const SHORT_MS = 30 * MINUTE;
 
 /** A day and a period are true, never followed by an earlier one, and by the next one in time (behaviour 17). */

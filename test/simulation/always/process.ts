@@ -11,7 +11,7 @@ const WAKING_MS = 2_000;
 const STOPS_WITHIN_MS = 5_000;
 const STOPS_AT_ONCE_MS = 1_000;
 
-/** A process ends when it is told to, or refuses to start for a reason. */
+/** A process ends only on a signal, or refuses to start with a reason. */
 export function endsForAReason(): Check {
   return {
     name: 'process: it never ends by itself',

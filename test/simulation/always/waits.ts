@@ -70,7 +70,7 @@ export function waits(): Check {
   };
 }
 
-/** Without its whole body nobody knows who sent an answer that has no header of the service (behaviour 2a). */
+/** An answer without a header of the service needs its whole body to show who sent it (behaviour 2a). */
 function isOfNobody({ failure, endedAt, head }: Sent): boolean {
   const isWhole = endedAt !== undefined && failure === undefined;
   return !isWhole && !Object.keys(head?.headers ?? {}).some((name) => /^(x-)?ratelimit-/.test(name));

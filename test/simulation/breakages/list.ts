@@ -7,7 +7,7 @@ export interface Breakage {
   readonly name: string;
   /** A function of a module of src, or a method: `Class.method`. */
   readonly of: string;
-  /** JavaScript: `(right, ...given) => result`, in the place of the function. `right` is the function as it is. */
+  /** JavaScript that replaces the function: `(right, ...given) => result`. `right` is the original function. */
   readonly wrong: string;
 }
 

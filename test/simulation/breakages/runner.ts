@@ -44,7 +44,7 @@ function startsOf(of: string, source: string): { readonly declaration: number; r
   }
   const from = source.search(new RegExp(`^(?:export )?class ${owner}\\b`, 'm'));
   if (from < 0) return [];
-  // A call has its object before the name.
+  // In a call the object stands before the name.
   const heads = source.slice(from).matchAll(new RegExp(`(?<=[;{}/]\\s*)(?:async\\s+)?(?=${method}\\s*[<(])`, 'g'));
   return [...heads].map(({ 0: head, index }) => ({ declaration: from + index, name: from + index + head.length }));
 }

@@ -14,7 +14,7 @@ function aBurst(random: Random, { service: { plan } }: Setting): number {
   return random.pick([1, perSecond, random.scale(1, perMonth), Math.round(perMonth * random.unit())]);
 }
 
-/** A wait as a header names it, or something that is none. `date 300`: the HTTP date in 300 s. */
+/** A wait as a header names it, or an invalid value. `date 300`: the HTTP date in 300 s. */
 function aWait(random: Random): string {
   const seconds = random.pick([random.between(1, 5), random.scale(1, 600), random.scale(60, 4 * 3_600)]);
   const odd = [`${seconds}.5`, '0', '0.4', '-5', 'soon', '', '99999999999', '1e3'] as const;

@@ -30,7 +30,7 @@ export function transportOf(world: World, process: ExporterProcess, timeoutMs: n
     }
   };
 
-  /** A request under way, and how it goes on. */
+  /** A request in flight, and its next step. */
   function begin(request: WireRequest) {
     const at = clock.now();
     const { endpoint } = request;

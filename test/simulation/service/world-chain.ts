@@ -24,7 +24,7 @@ export class WorldChain extends Chain {
   /** The newest final epoch when the story began. */
   readonly finalizedAtStart: number;
   #isCalm = false;
-  /** Finality stands still below this head epoch. */
+  /** Finality makes no progress below this head epoch. */
   #stalledUntil = 0;
   readonly #orders: Order[] = [];
   readonly #takenAwayAt = new Map<number, number>();
@@ -83,7 +83,7 @@ export class WorldChain extends Chain {
     this.#orders.push({ kind: 'reorganise', depth });
   }
 
-  /** Finality stands still until the head is this many epochs further. */
+  /** Finality makes no progress until the head is this many epochs further. */
   stall(epochs: number): void {
     this.#stalledUntil = this.latest + epochs;
   }

@@ -27,7 +27,7 @@ interface Case {
   readonly every?: Readonly<Record<string, number>>;
 }
 
-/** Requests of a client that sends so many a day, in this hour. */
+/** The requests in this hour of a client with a daily number of requests. */
 function evenly(perDay: number, hour: number): number {
   return Math.floor((perDay * (hour + 1)) / 24) - Math.floor((perDay * hour) / 24);
 }

@@ -77,7 +77,7 @@ export class Played {
     this.requests.splice(0, this.requests.length, ...since);
   }
 
-  /** The program asks in vain. */
+  /** The requests of the program fail. */
   cutFor(ms: number): void {
     this.world.network.cut(this.now + ms, 'refused');
   }
@@ -114,7 +114,7 @@ export class Played {
     return usedOfMonth(this.sandbox.account, this.now - 1);
   }
 
-  /** Other programs on the account send so many requests. */
+  /** Other programs on the account send this many requests. */
   othersSpend(requests: number): void {
     if (requests > 0) spend(this.sandbox.account, requests, this.now);
   }

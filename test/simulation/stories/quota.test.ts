@@ -15,7 +15,7 @@ function intervals(story: Played) {
   return { machines: of('source="machines"'), slashings: of(SLASHINGS) };
 }
 
-/** The other programs on the account leave so many requests of the month. */
+/** The other programs on the account leave this many requests of the month. */
 function leave(story: Played, left: number): void {
   story.othersSpend(1_000 - left - story.used);
 }

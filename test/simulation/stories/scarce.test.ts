@@ -3,7 +3,7 @@ import { DAY, HOUR, MINUTE } from '../../support/time/timing.ts';
 import { Played } from './played.ts';
 import { TRIAL } from './trial.ts';
 
-/** The last days of a month: a quota of so many a month has as much a day. */
+/** The last days of a month, in which the quota of a month is that of a day. */
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const DAYS = 2;
 const SKIPPED = 'skipped_epochs_total{chain="mainnet"}';

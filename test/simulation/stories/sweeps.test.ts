@@ -41,7 +41,7 @@ describe('fleet: the requests of a sweep', () => {
     },
   );
 
-  it('stay within the bound while half of a fleet falls silent, and are one when nobody is left', async () => {
+  it('stay within the bound while half of a fleet falls silent, and are one when the last machine is silent', async () => {
     const story = new PlayedFleet({ machines: 100, missing: MACHINE });
     await story.sweep(2);
     for (const name of story.names.slice(0, 50)) silence(machineIn(story.fleet, name), story.now);

@@ -84,7 +84,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
     prometheus = await startPrometheus({}, { data });
   });
 
-  it('every day of 90 on both chains is read back over the query API to the last bit', async () => {
+  it('a query returns each of 90 days on both chains, to the last bit', async () => {
     for (const chain of CHAIN_NAMES) {
       const newest = newestDay(sandbox, chain, Date.now());
       const first = newest - 89;
@@ -101,7 +101,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/backfill', 
     expect(series[0]?.value[1]).toBe('46');
   });
 
-  it("a machine's records are read back at their own times to the last bit", async () => {
+  it('a query returns the records of a machine at their own times, to the last bit', async () => {
     for (const [name, chain] of [
       ['node-a', 'mainnet'],
       ['hoodi-1', 'hoodi'],

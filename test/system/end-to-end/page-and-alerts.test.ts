@@ -18,12 +18,12 @@ import { DAY, HOUR, MINUTE, NOW } from '../../support/time/timing.ts';
 import { areMissing, PROMTOOL, runTool } from '../../support/tools/tools.ts';
 import { changed, knownIn, statusWorld, TIMES, withFirst, withKey } from '../../support/web/status-states.ts';
 
-/** Longer than any alert waits, but the one that waits for half a day. */
+/** Longer than the `for` of every alert except the one of half a day. */
 const MINUTES = 90;
 
 const HEALTHY = await knownIn('healthy');
 
-/** The input if the machines of the world, or what happens to them, were others. */
+/** The input after another story of the machines. */
 async function withMachines(story: (fleet: Fleet) => void, times = TIMES): Promise<StatusInput> {
   const sandbox = statusWorld(4);
   story(sandbox.fleet);
@@ -128,7 +128,7 @@ function promtoolTest(name: string, known: StatusInput): unknown {
   };
 }
 
-it.skipIf(areMissing(PROMTOOL))('in every state the page says what fires by rules.yaml', async () => {
+it.skipIf(areMissing(PROMTOOL))('the page names the alerts that rules.yaml fires, in every state', async () => {
   const tests = await Promise.all(CASES.map(async ([name, make]) => promtoolTest(name, await make())));
   const file = join(temporaryFolder(), 'test.yaml');
   // Once in five minutes, because all series are constant.

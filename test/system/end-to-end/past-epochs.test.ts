@@ -35,7 +35,7 @@ function turnOff({ chains }: Sandbox): void {
   for (const validator of HOME) chains.mainnet.silences.push({ validator, from: OFF * 1000, until: ON * 1000 });
 }
 
-/** What these did from one time to another, both at the end of an epoch. Nothing of it is shared with the exporter. */
+/** What these validators did between two ends of epochs. It shares no code with the exporter. */
 function truthOf({ chains: { mainnet: world } }: Sandbox, validators: readonly number[], from: number, until: number) {
   const rewards: Rewards[] = [];
   let [included, missed] = [0, 0];
@@ -136,7 +136,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/past-epochs
     prometheus = await startPrometheus({}, { data });
   });
 
-  it('promtool takes the file, and a query gives every value to the last bit, from 0 at the start', async () => {
+  it('promtool accepts the file, and a query returns every value to the last bit, from 0 at the start', async () => {
     const ofHome = `{chain="mainnet",group="home",duty="attestation"}`;
     const [series, ...others] = await prometheus.samples(`beaconchain_watched_rewards_ether_total${ofHome}`);
     expect(others).toEqual([]);
@@ -147,7 +147,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL))('system/end-to-end/past-epochs
     expect(past.length).toBeGreaterThan(70);
   });
 
-  it('where the live counters begin at 0, increase counts each epoch once', async () => {
+  it('increase() counts each epoch once over the backfill and the live counters', async () => {
     const attestations = `beaconchain_watched_attestations_total{group="home"}[12h] @ ${END / 1000}`;
     expect(await valuesOf(`resets(${attestations})`, 'status')).toEqual({ included: 1, missed: 1 });
     const { included, missed } = truthOf(sandbox, HOME, START, epochEnd('mainnet', last) / 1000);

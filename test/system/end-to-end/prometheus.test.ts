@@ -18,7 +18,7 @@ import { basic, hashOf, tlsSection } from '../../support/web/web-config.ts';
 import { history } from './history.ts';
 
 const DAY = 86_400;
-/** The demo's own, with polls so frequent that a few seconds show how requests go. */
+/** As in the demo, with more frequent polls, so that a few seconds show rates of requests. */
 const CONFIG = `
 chains: {mainnet: {}, hoodi: {}}
 machines: {interval: 2s, chain: mainnet, chain_rules: [{match: "hoodi-*", chain: hoodi}]}
@@ -135,7 +135,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     await waitFor(async () => expect(await prometheus.query(up)).toHaveLength(1));
   });
 
-  it('gets odd names as they were given, and so do the queries of a dashboard on which they were chosen', async () => {
+  it('stores odd names unchanged, and dashboard queries find them', async () => {
     await waitFor(async () => {
       const machines = await prometheus.query('beaconchain_machine_peers{job="odd"} == 5');
       expect(machines.map(({ metric }) => metric['machine']).toSorted()).toEqual(ODD_NAMES.toSorted());
@@ -152,7 +152,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     await expect(prometheus.query(quoted)).rejects.toThrow('unknown escape sequence');
   });
 
-  it('every query of the docs has numbers, unless its comment says when not', async () => {
+  it('every query of the docs returns numbers, unless its comment says that it can be empty', async () => {
     const wrong: string[] = [];
     for (const { document, question, expr, isMaybeEmpty } of DOCUMENT_QUERIES) {
       const values = (await prometheus.query(expr)).map(({ value }) => Number(value[1]));
@@ -162,7 +162,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     expect(wrong).toEqual([]);
   });
 
-  it('every query of a dashboard has data, but those that are empty on healthy data', async () => {
+  it('every query of a dashboard returns data, except those that are empty when all is well', async () => {
     // In whole seconds, and not before the last scrape.
     const now = Math.ceil(Date.now() / 1000);
     const broken: string[] = [];
@@ -177,7 +177,7 @@ describe.skipIf(areMissing(PROMETHEUS, PROMTOOL, OPENSSL))('system/end-to-end/pr
     expect([...new Set(empty)].sort()).toEqual(EMPTY.toSorted());
   });
 
-  it('four days that a backfill wrote, hours of a process that is gone, and the present are one line', async () => {
+  it('days of a backfill, hours of an earlier process and the present are one line in a panel', async () => {
     const now = Math.ceil(Date.now() / 1000);
     const span = { from: now - 3 * DAY, to: now, step: 3600 };
     const lines = await prometheus.range(interpolate(daily('combined_apr_ratio')), span);

@@ -7,7 +7,7 @@ import { ANY_PORT, portOf, startExporter, waitFor } from '../../support/programs
 import { ALERTMANAGER, areMissing, PROMETHEUS } from '../../support/tools/tools.ts';
 
 it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
-  'the demo starts Prometheus and Alertmanager, prints the alerts that arrive, tells which of them ends, and leaves nothing behind',
+  'the demo starts Prometheus and Alertmanager, prints alerts, says which program ends, and cleans up',
   async () => {
     const temporary = temporaryFolder();
     const demo = startExporter(['demo', ANY_PORT, '--prometheus'], { TMPDIR: temporary });
@@ -48,14 +48,14 @@ it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
   },
 );
 
-it('where there is no folder for temporary files the demo says so and runs without Prometheus', async () => {
+it('without a folder for temporary files the demo says so and runs without Prometheus', async () => {
   const demo = startExporter(['demo', ANY_PORT, '--prometheus'], { TMPDIR: '/nowhere' });
   await waitFor(() => expect(demo.stdout).toMatch(/^Prometheus is not started: ENOENT.*\/nowhere/m));
   expect((await ask(await portOf(demo), '/-/healthy')).status).toBe(200);
   expect((await demo.stop()).code).toBe(0);
 });
 
-it('where Prometheus is not installed the demo runs without it', async () => {
+it('the demo runs without an installed Prometheus', async () => {
   const bare = startExporter(['demo', ANY_PORT, '--prometheus'], { PATH: '/nowhere' });
   await portOf(bare);
   await waitFor(() => expect(bare.stdout).toContain('are printed here'));

@@ -12,11 +12,11 @@ import { areMissing, REDIS } from '../../support/tools/tools.ts';
 
 const KEY = 'a-key-that-nobody-may-see';
 const FAST_REPLICA = join(import.meta.dirname, 'fast-replica.ts');
-/** Three times as fast as real ones, on a machine that has much to do. */
+/** Three times as fast as the real timings, and slow enough for a busy machine. */
 const TIMINGS: LeaseTimings = { ttlMs: 3_000, marginMs: 900, heartbeatMs: 150, timeoutMs: 600 };
 const GOOD = [200, 200, 200, 200];
 
-/** One replica, with an API of its own, so that it is seen who asks. */
+/** One replica with an API of its own, which shows who sends requests. */
 class Node {
   readonly api: FaultServer;
   readonly #redis: string;
@@ -60,7 +60,7 @@ web: {listen_address: "127.0.0.1:0"}
   }
 }
 
-/** Everything but what belongs to one process, and what is of this moment. */
+/** All series except those of one process. */
 function sharedSeries(text: string): string[] {
   const own = /^(process_|nodejs_|beaconchain_exporter_)/;
   return seriesOf(text).flatMap(({ name, labels }) => (own.test(name) ? [] : [`${name} ${JSON.stringify(labels)}`]));
@@ -84,7 +84,7 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     await allUp(await portOf(b.process));
   });
 
-  it('one polls, the other serves the same series without a request, and both are ready', async () => {
+  it('one replica polls, the other serves the same series without a request', async () => {
     await showTheSame(a, b);
     expect([await a.value('exporter_leader'), await b.value('exporter_leader')]).toEqual([1, 0]);
     expect([await a.statuses(), await b.statuses()]).toEqual([GOOD, GOOD]);
@@ -95,7 +95,7 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     expect(b.api.requests).toEqual([]);
   });
 
-  it('while Redis is away nobody polls, both serve what they have, and go on when it is back', async () => {
+  it('without Redis no replica polls, both serve their last values, and polling resumes with Redis', async () => {
     await redis.shutDown();
     await a.leads(false);
     const asked = a.api.requests.length;
@@ -115,7 +115,7 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     if ((await a.value('exporter_leader')) === 0) [a, b] = [b, a];
   });
 
-  it('a leader that was paused sends at most what was in flight and one request, and follows', async () => {
+  it('a leader that was paused sends at most one request more, and then follows', async () => {
     a.process.child.kill('SIGSTOP');
     await b.leads(true);
     const before = a.api.requests.length;
@@ -127,7 +127,7 @@ describe.skipIf(areMissing(REDIS))('system/end-to-end/replicas', () => {
     await showTheSame(b, a);
   });
 
-  it('a leader that is stopped hands over; the next asks for nothing that is not due', async () => {
+  it('a stopped leader hands over, and the next one requests nothing that is not due', async () => {
     const sent = await a.value('api_requests_total', { endpoint: 'daily_returns' });
     const isDaily = ({ path }: { path: string }): boolean => path.endsWith('/benchmark-store');
     const before = a.api.requests.filter(isDaily).length;

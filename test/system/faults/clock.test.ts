@@ -20,7 +20,7 @@ it.each([
   ['11 minutes slow', -11 * MINUTE],
   ['23 hours fast', 23 * HOUR],
   ['23 hours slow', -23 * HOUR],
-])('system/faults: a clock that is %s makes no live machine silent, and a dead one is', async (_, wrongMs) => {
+])('system/faults: with a clock that is %s only a dead machine is silent', async (_, wrongMs) => {
   const world = await FaultWorld.start({}, ({ clock }) => {
     clock.step(wrongMs);
   });
@@ -36,7 +36,7 @@ it.each([
   const said = / (fast|slow)\b.*Set up NTP on the/.exec(`${(await world.ask('/')).body}`)?.[1];
   expect(said).toBe(wrongMs === 0 ? undefined : wrongMs > 0 ? 'fast' : 'slow');
 
-  // Somebody sets it right.
+  // The operator corrects the clock.
   world.clock.step(-wrongMs);
   for (let i = 0; i < 4; i += 1) {
     expect(await silentAt()).toEqual([]);

@@ -10,7 +10,7 @@ const polledAt = (metrics: Metrics): number =>
   metrics.value('beaconchain_source_last_attempt_timestamp_seconds', 'machines');
 
 /** The world checks all the time that it is served, and that no counter decreases. */
-it('system/faults/disk: a write that fails is counted and told, and all is well again when the disk is', async () => {
+it('system/faults/disk: a failed write is counted and shown, and polling recovers with the disk', async () => {
   const disk = { isFull: false };
   const save = async (): Promise<void> => {
     if (disk.isFull) throw Object.assign(new Error('ENOSPC: made up'), { code: 'ENOSPC' });

@@ -26,21 +26,20 @@ import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 
 type World = Pick<FaultWorld, 'clock' | 'service'>;
 
-/** Something goes wrong, and is over. */
+/** A fault with a beginning and an end. */
 interface Trouble {
   begin(world: World): unknown;
   end(world: World): unknown;
 }
 
-/** What goes wrong, and what is made of it. */
+/** A fault, and what the exporter must do. */
 interface Row {
-  /** On the wire, or elsewhere. */
   readonly fault: Fault | Trouble;
-  /** The one reason of all failures; `invalid`: bodies or single records; `any`: whatever comes of it. */
+  /** The only reason of failures. `invalid`: invalid bodies or records. `any`: not checked. */
   readonly counts: FailureReason | 'invalid' | 'any';
-  /** After the first answer nothing leaves: only one endpoint sees it. */
+  /** After the first answer no request is sent, so only one endpoint fails. */
   readonly closes?: true;
-  /** The wait that is prescribed, at least and at most, ms; else all is well again within an interval. */
+  /** The required wait, ms: at least and at most. Undefined: all is well again within an interval. */
   readonly waits?: readonly [number, number];
   /** What is read can be shown. */
   readonly shows?: true;
@@ -64,13 +63,13 @@ const wire = (fault: Fault): Trouble => ({
   end: ({ service }) => service.suffer(undefined),
 });
 
-/** The clock of the exporter alone is wrong, and then right again. */
+/** Only the clock of the exporter is wrong, and is then corrected. */
 const clockSet = (ms: number): Trouble => ({
   begin: ({ clock }) => clock.step(ms),
   end: ({ clock }) => clock.step(-ms),
 });
 
-/** After a night its connections are dead. */
+/** The machine sleeps for a night, after which its connections are dead. */
 const suspended: Trouble = {
   begin({ clock, service }) {
     clock.step(8 * HOUR);
@@ -84,7 +83,7 @@ function each(faults: Readonly<Record<string, Fault>>, expected: Omit<Row, 'faul
   return Object.entries(faults).map(([name, fault]) => [name, { fault, ...expected }]);
 }
 
-/** Where the answer does not say how long: twice as long each time, which is four times in a row of this table. */
+/** If the answer names no wait, the exporter doubles its own wait four times in a row of this table. */
 const blindly = { counts: 'rate_limited', closes: true, waits: [MINUTE, 8 * MINUTE] } as const;
 const tls = { counts: 'network', isTls: true } as const;
 

@@ -8,7 +8,7 @@ import { ahead, type Running, startServe } from '../../support/programs/program.
 const HOUR = 3_600;
 const DAY = 86_400;
 const MIDNIGHT = Math.floor(Date.now() / 1000 / DAY) * DAY;
-/** Of two UTC days. */
+/** A span in two UTC days. */
 const ACROSS_MIDNIGHT = spanOf(MIDNIGHT - DAY - HOUR, MIDNIGHT - DAY + 2 * HOUR);
 const EPOCHS = ['--source=validators', `--start=${MIDNIGHT - DAY}`, `--end=${MIDNIGHT - DAY + 6 * HOUR}`] as const;
 const DAILY = ['--source=daily-returns', '--chain=hoodi', '--window=all_time'] as const;
@@ -17,7 +17,7 @@ function spanOf(start: number, end: number): string[] {
   return ['--source=machines', '--full-resolution', `--start=${start}`, `--end=${end}`];
 }
 
-/** What a run says that fails. */
+/** The errors of a run that fails. */
 async function failed(runs: BackfillRuns, ...flags: readonly string[]): Promise<string> {
   const running = runs.start(...flags);
   expect(await running.ended).toMatchObject({ code: 1 });
@@ -47,7 +47,7 @@ it.each([
   ['epochs of validators', 'SIGKILL', EPOCHS, 50, 2, ['past.om']],
   ['daily returns', 'SIGINT', DAILY, 30, 0, ['past.om']],
 ] as const)(
-  'of %s goes on after %s: nothing kept is asked for twice, and the output is the same',
+  'resumes %s after %s without a second request for kept pages, and writes the same output',
   async (_what, signal, flags, count, prepared, files) => {
     let running: Running | undefined;
     const api = await startService(KEY, { ...FAST, request: atRequest(count, () => running?.child.kill(signal)) });
@@ -70,7 +70,7 @@ it.each([
   },
 );
 
-it('is refused while an exporter runs, and then ends before its first start', async () => {
+it('is refused while an exporter runs, and later ends before the first start of that exporter', async () => {
   const api = await startService(KEY, FAST);
   const runs = new BackfillRuns(api);
   const began = Date.now();
@@ -93,7 +93,7 @@ it('is refused while an exporter runs, and then ends before its first start', as
   expect(warned.stderr).toMatch(/^Warning: the exporter first started at .*, before --end: counters step back/m);
 });
 
-it('spends from the ledger that a daemon keeps, and needs --yes for more than is left', async () => {
+it('spends from the ledger of the daemon, and needs --yes for more than is left', async () => {
   // In the middle of a month: two hours before its end a run waits for the next one.
   const now = new Date();
   const aheadMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 15) - now.getTime();
@@ -115,7 +115,7 @@ it('spends from the ledger that a daemon keeps, and needs --yes for more than is
   expect(api.requests.length).toBeLessThanOrEqual(108);
 });
 
-it('of epochs goes on only with the same validators, and says so', async () => {
+it('resumes epochs only with the same validators', async () => {
   let running: Running | undefined;
   const api = await startService(KEY, { ...FAST, request: atRequest(20, () => running?.child.kill('SIGKILL')) });
   const runs = new BackfillRuns(api);
@@ -130,7 +130,7 @@ it('of epochs goes on only with the same validators, and says so', async () => {
   expect(none).toContain('The configuration enables no validators on hoodi');
 });
 
-it('overwrites nothing, and goes on only with the same flags', async () => {
+it('overwrites no file, and resumes only an interrupted run', async () => {
   const api = await startService(KEY, FAST);
   const runs = new BackfillRuns(api);
   await runs.run('--source=daily-returns', '--window=7d');

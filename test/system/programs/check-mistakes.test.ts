@@ -25,7 +25,7 @@ function contentOf(folder: string): string[] {
 }
 
 describe.concurrent('system/programs/check-mistakes', () => {
-  it('the mistakes of all files are told at once, with the paths that were tried', async () => {
+  it('check reports the mistakes of all files at once, with their full paths', async () => {
     const folder = folderWith(
       [
         'api: {key_file: key.txt}',
@@ -54,7 +54,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     ]);
   });
 
-  it.each(['check', 'serve'])('%s waits for no FIFO in place of a file', async (command) => {
+  it.each(['check', 'serve'])('%s refuses a FIFO in place of a file', async (command) => {
     const folder = folderWith('web: {config_file: web.yml}\n', {
       'web.yml': 'tls_server_config: {cert_file: fifo, key_file: /dev/zero}\n',
     });
@@ -72,7 +72,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect((await run(command, folder)).stderr).toBe(`FOLDER/config.yaml: ${why}\n`);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not write or read its state', async () => {
+  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not read or write the state', async () => {
     const folder = folderWith('state: {dir: state}');
     chmodSync(folder, 0o755);
     const env = { ...SURROUNDINGS, NODE_COMPILE_CACHE: undefined, BEACONCHAIN_API_KEY: KEY };
@@ -90,7 +90,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect(await asNobody()).toContain(`FOLDER/state/ledger.json: ${denied}. Correct this, or `);
   });
 
-  it('paths in the file are relative to the file; a flag, and the state without state.dir, to the working directory', async () => {
+  it('paths in the file are relative to the file; flags and the default state.dir to the working directory', async () => {
     const folder = folderWith('log: {format: json}\napi: {key_file: key.txt}\n', {
       'key.txt': KEY,
       'web.yml': 'basic_auth_users: {me: plain}\n',
@@ -109,7 +109,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     }
   });
 
-  it('check makes and writes nothing', async () => {
+  it('check writes no file', async () => {
     const folder = folderWith('state: {dir: a/b/state}');
     expect((await run('check', folder)).code).toBe(0);
     expect(contentOf(folder)).toEqual(['config.yaml']);

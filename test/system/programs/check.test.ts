@@ -37,9 +37,9 @@ function rowsIn(stdout: string): string[][] {
     .map((line) => line.split(/ {2,}/));
 }
 
-// Most of the time they wait for the budget.
+// Concurrent, because they mostly wait for the budget.
 describe.concurrent('system/programs/check', () => {
-  it('asks each endpoint once, and tells plan, limits and costs', async () => {
+  it('requests each endpoint once, and prints plan, limits and costs', async () => {
     const request: Fault['request'] = ({ path }, genuine) => {
       const answer = genuine();
       const bucket = path.startsWith('/api/v1') && { 'ratelimit-bucket': 'v1' };
@@ -58,14 +58,8 @@ describe.concurrent('system/programs/check', () => {
       ['attester_slashings', expect.stringMatching(/^\/api\/v1\/slot\/\d+\/attesterslashings$/)],
     ]);
     // What the first request of a bucket costs cannot be known.
-    expect(rowsIn(stdout).map((row) => row.slice(-3, -1))).toEqual([
-      ['0', 'default'],
-      ['default', '-1'],
-      ['default', '-1'],
-      ['default', '-1'],
-      ['0', 'v1'],
-      ['v1', '-1'],
-    ]);
+    const costs = [['0', 'default'], ...Array(3).fill(['default', '-1']), ['0', 'v1'], ['v1', '-1']];
+    expect(rowsIn(stdout).map((row) => row.slice(-3, -1))).toEqual(costs);
     expect(stdout).not.toMatch(/: absent:|unreadable,/);
     expect(stdout).toContain('\nMachines in these answers: hoodi-1, node-a, node-b, node-c, node-d.\n');
     expect(stdout).toContain('Key: valid. Plan: 1 per second and 1000 per month, as on a trial or a legacy plan.');
@@ -75,7 +69,7 @@ describe.concurrent('system/programs/check', () => {
     expect(usedOfMonth(service.sandbox.account, Date.now())).toBe(6);
   });
 
-  it('asks on every chain, and what is beyond the specification where that is wanted', async () => {
+  it('requests every chain, and the optional parts that are configured', async () => {
     const { stdout, stderr, service } = await probed({
       config: [
         'budget: {plan: {per_second: 100}}',
@@ -109,30 +103,24 @@ describe.concurrent('system/programs/check', () => {
     );
   });
 
-  it.each([2, -2])('judges times by the clock of the service if our clock is %i hours ahead', async (hours) => {
+  it.each([2, -2])('judges times by the clock of the service if its own is %i hours ahead', async (hours) => {
     const { code, stdout } = await probed({ aheadMs: hours * HOUR });
     expect(stdout).not.toMatch(/unreadable,|no machine has reported/);
     expect(code).toBe(0);
   });
 
-  it('says that the key is refused, without showing it, and plans nothing', async () => {
+  it('reports a refused key without showing it, and plans nothing', async () => {
     const { code, stdout, service } = await probed({ key: 'not-the-key' });
     expect(stdout).toContain('Key: refused. Copy it again');
     expect(stdout).not.toContain('not-the-key');
     expect(stdout).not.toContain('requests/day');
-    expect(rowsIn(stdout).map((row) => row[1] ?? '')).toEqual([
-      '401',
-      'not asked',
-      'mainnet',
-      'mainnet',
-      'mainnet',
-      'mainnet',
-    ]);
+    const column = ['401', 'not asked', ...Array(4).fill('mainnet')];
+    expect(rowsIn(stdout).map((row) => row[1] ?? '')).toEqual(column);
     expect(service.requests).toHaveLength(1);
     expect(code).toBe(1);
   });
 
-  it('ends with 4 for a record that cannot be read', async () => {
+  it('exits with 4 if a record cannot be read', async () => {
     const request: Fault['request'] = ({ path }, genuine) => {
       const answer = genuine();
       if (!path.includes('/slots') || answer.status !== 200) return answer;
@@ -147,7 +135,7 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(4);
   });
 
-  it.each([403, 410])('asks for the returns at the other path where the first one is answered %i', async (status) => {
+  it.each([403, 410])('requests the returns at the other path if the first one answers %i', async (status) => {
     const request: Fault['request'] = ({ path }, genuine) =>
       path.endsWith('/benchmark-store') ? { status, body: '{"error":"made up"}' } : genuine();
     const { code, stdout } = await probed({ request });
@@ -167,7 +155,7 @@ describe.concurrent('system/programs/check', () => {
     expect(code).toBe(1);
   });
 
-  it('writes a report with the forms of all answers, failures too, and nothing that is of the user', async () => {
+  it('writes a report with the form of each answer, and no data of the user', async () => {
     const report = join(temporaryFolder(), 'report.md');
     const answers: string[] = [];
     const request: Fault['request'] = ({ path }, genuine) => {
@@ -196,7 +184,7 @@ describe.concurrent('system/programs/check', () => {
   });
 
   it.for<[string, string[], number, string]>([
-    ['without a terminal that could agree', ['--probe'], 2, 'there is no terminal. Add --yes to send them\n'],
+    ['without a terminal or --yes', ['--probe'], 2, 'there is no terminal. Add --yes to send them\n'],
     ['for a report without a probe', ['--yes', '--report=FILE'], 2, '--report requires --probe\n'],
     ['if the report exists', ['--probe', '--yes', '--report=/dev/null'], 1, '--report: /dev/null exists: '],
     [
@@ -205,7 +193,7 @@ describe.concurrent('system/programs/check', () => {
       1,
       '--report: /no/such cannot be written: ',
     ],
-  ])('sends nothing %s', async ([, args, code, line]) => {
+  ])('sends no request %s', async ([, args, code, line]) => {
     const { service, stderr, ...ended } = await probed({ args });
     expect({ ...ended, requests: service.requests }).toEqual({ code, stdout: '', requests: [] });
     expect(stderr).toContain(line);

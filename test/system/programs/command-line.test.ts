@@ -12,7 +12,7 @@ const KEY = 'a-key-that-nobody-may-see';
 it.each([
   ['--help', /\bserve\b[\s\S]*\bdemo\b[\s\S]*--config\.file/],
   ['--version', /^beaconchain-exporter \d+\.\d+\.\d+( \([0-9a-f]+\))?\n$/],
-])('%s goes to stdout, with 0', async (flag, text) => {
+])('%s prints to stdout and exits with 0', async (flag, text) => {
   expect(await ran([flag])).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(text) });
 });
 
@@ -21,7 +21,7 @@ it.each([
   ['demo', 'node', '20.1.0', '20.1.0'],
   ['start', 'bun', '1.4.5', 'Bun 1.4.5'],
   ['demo', 'deno', '2.9.6', 'Deno 2.9.6'],
-])('npm run %s on %s %s says what it needs', async (name, runtime, number, shown) => {
+])('npm run %s on %s %s says which Node it needs', async (name, runtime, number, shown) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const bin = temporaryFolder();
   // It knows no newer options, like an old one.
@@ -34,16 +34,13 @@ it.each([
   expect(program.output).toBe(`beaconchain-exporter needs Node 24 or newer; this is ${shown}\n`);
 });
 
-it.each([['--config.fil=x'], ['serv']])(
-  'what cannot be understood (%s) is one line on stderr, with 2',
-  async (...args) => {
-    const { stderr, ...ended } = await ran(args, { BEACONCHAIN_API_KEY: KEY });
-    expect(ended).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-  },
-);
+it.each([['--config.fil=x'], ['serv']])('%s is refused in one line on stderr, with exit code 2', async (...args) => {
+  const { stderr, ...ended } = await ran(args, { BEACONCHAIN_API_KEY: KEY });
+  expect(ended).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+});
 
-it('serve without a key is one line that says how to give one and that demo needs none, with 1', async () => {
+it('serve without a key says in one line how to give one and that demo needs none, and exits with 1', async () => {
   const { stderr, ...ended } = await ran([]);
   expect(ended).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -51,7 +48,7 @@ it('serve without a key is one line that says how to give one and that demo need
   expect(stderr.match(/demo/g)).toHaveLength(1);
 });
 
-it('serve listens on each address it is given, or on none if one is taken', async () => {
+it('serve listens on each of its addresses, or on none if one is taken', async () => {
   const api = await startService(KEY);
   const flags = ['--log.format=json', `--config.file=${configFile(`api: {base_url: "${api.url}"}\n`)}`];
   const env = { BEACONCHAIN_API_KEY: KEY, BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0 [::1]:0' };

@@ -22,7 +22,7 @@ beforeAll(async () => {
   port = await portOf(demo);
 });
 
-it('begins with machines that are all well, so that the first alert is the one that somebody asked for', async () => {
+it('begins with healthy machines, so that only an order causes an alert', async () => {
   const seen = await waitFor(async () => {
     const times = seriesOf(await scrape(port)).filter(
       ({ name, labels }) =>
@@ -34,7 +34,7 @@ it('begins with machines that are all well, so that the first alert is the one t
   expect(Date.now() / 1000 - Math.min(...seen)).toBeLessThan(FRESH_SECONDS);
 });
 
-it('shows proposals of watched validators on both chains from the start, none of them missed', async () => {
+it('shows proposals of watched validators on both chains from the start, and none missed', async () => {
   await waitFor(async () => {
     const proposals = seriesOf(await scrape(port)).filter(
       ({ name, value }) => name === 'beaconchain_watched_proposals_total' && value > 0,
@@ -46,7 +46,7 @@ it('shows proposals of watched validators on both chains from the start, none of
   });
 });
 
-it('says on its page that the data are simulated, and leads to no real validator or slot', async () => {
+it('says on its page that the data are simulated, and links to no real validator or slot', async () => {
   const page = await waitFor(async () => {
     const text = (await ask(port, '/')).body.toString();
     expect(text).toContain('<h2 id="verdict">Working</h2>');
@@ -69,7 +69,7 @@ it('prints the commands that the README shows, and the alerts that arrive', asyn
   await waitFor(() => expect(demo.stdout).toMatch(/^\d\d:\d\d:\d\d ALERT firing Any$/m));
 });
 
-it('a second one names both ports, and the flags for others', async () => {
+it('a second demo names both ports, and the flags for other ones', async () => {
   const orders = `127.0.0.1:${await ordersPort(demo)}`;
   const flags = [`--web.listen-address=127.0.0.1:${port}`, `--sandbox.listen-address=${orders}`];
   const { code, stderr } = await ran(['demo', ...flags]);
@@ -79,7 +79,7 @@ it('a second one names both ports, and the flags for others', async () => {
   });
 });
 
-it('other machines reach it only if an address says so', async () => {
+it('other machines reach it only if its addresses allow that', async () => {
   const open = startExporter(['demo', '--web.listen-address=0.0.0.0:0', '--sandbox.listen-address=0.0.0.0:0']);
   for (const [program, other] of [
     [demo, 'ECONNREFUSED'],

@@ -14,7 +14,7 @@ const BROKEN: readonly (readonly [name: string, format: 'json' | 'pretty', open:
 ];
 
 describe.concurrent('system/programs/logging', () => {
-  it.each(BROKEN)('a log %s (%s) stops no start, poll, scrape or stop', async (_, format, open, dropped) => {
+  it.each(BROKEN)('a log %s (%s) delays no start, poll, scrape or stop', async (_, format, open, dropped) => {
     const port = await freePort();
     const args = ['demo', `--web.listen-address=127.0.0.1:${port}`, `--log.format=${format}`];
     const program = startExporter(args, {}, open());
@@ -27,7 +27,7 @@ describe.concurrent('system/programs/logging', () => {
     expect(await program.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it.each(BROKEN.slice(1, 3))('a refusal on standard error %s ends with its exit code', async (_, __, open) => {
+  it.each(BROKEN.slice(1, 3))('a refusal keeps its exit code with a standard error %s', async (_, __, open) => {
     const program = startExporter(['serve', '--no-such-flag'], {}, open());
     expect(await program.ended).toEqual({ code: 2, signal: null });
   });

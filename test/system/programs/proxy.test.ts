@@ -44,7 +44,7 @@ describe.skipIf(areMissing(OPENSSL))('system/programs/proxy', { concurrent: true
     own = makeCertificate({ issuer: authority });
   });
 
-  it('asks over tunnels through a proxy with a password, survives its refusals, and shows neither password nor key', async () => {
+  it('sends requests through the tunnels of a proxy, survives its refusals, and shows neither password nor key', async () => {
     const url = await startOverTls();
     const proxy = await startForwardProxy(`exporter:${PASSWORD}`);
     const program = startServe(`${config(url)}machines: {interval: 1s}\n`, KEY, proxied(proxy.port));

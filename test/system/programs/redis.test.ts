@@ -41,7 +41,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     plain = await startRedis(['--save', '']);
   });
 
-  it('a server that cannot be reached at the start is refused in one line, without the URL', async () => {
+  it('names an unreachable server in one line, without the URL', async () => {
     const port = await freePort();
     const program = startServe(config('http://127.0.0.1:1', `{url: "redis://:${KEY}@127.0.0.1:${port}"}`), KEY);
     expect(await program.ended).toEqual({ code: 1, signal: null });
@@ -50,10 +50,10 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     expect(program.output).not.toContain('redis://');
   });
 
-  // In this order: the last ones spoil the server for the ones before.
+  // The order matters, because each row leaves the server worse than the one before.
   it.each<[string, string[], string]>([
     [
-      'that has something else under our names',
+      'with keys of another program under its prefix',
       ['SET', 'beaconchain:revisions', 'x'],
       'WRONGTYPE, another program uses these key names: choose another state.redis.prefix',
     ],
@@ -67,18 +67,18 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       ['CONFIG', 'SET', 'requirepass', PASSWORD],
       'NOAUTH, a password is required: set state.redis.password',
     ],
-  ])('a server %s is refused in one line that says so', async (_, spoil, why) => {
+  ])('refuses a server %s in one line', async (_, spoil, why) => {
     await plain.command(...spoil);
     expect(await refusal({ url: plain.url })).toBe(`the state in Redis cannot be used: ${why}`);
   });
 
-  it('a wrong password is refused in one line', async () => {
+  it('refuses a wrong password in one line', async () => {
     expect(await refusal({ url: plain.url, password: 'other' })).toBe(
       'the state in Redis cannot be used: WRONGPASS, the user or the password is wrong',
     );
   });
 
-  it('a cluster is refused in one line that says what is supported', async () => {
+  it('refuses a cluster, and says what is supported', async () => {
     // By default the port of the bus is 10,000 higher, where a connection may be.
     const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())];
     const redis = await startRedis(['--save', '', ...cluster]);
@@ -89,7 +89,7 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
     );
   });
 
-  it('a standby is refused in one line that says so', async () => {
+  it('refuses a standby in one line', async () => {
     const primary = await startRedis(['--save', '', '--repl-diskless-sync-delay', '0']);
     const standby = await startRedis(['--save', '', '--replicaof', '127.0.0.1', String(primary.port)]);
     await waitFor(async () => expect(await standby.command('INFO', 'replication')).toContain('link_status:up'));
@@ -110,13 +110,13 @@ describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
       url = `rediss://localhost:${port}`;
     });
 
-    it('a certificate that nobody vouches for is refused with the variable to set', async () => {
+    it('refuses an untrusted certificate, and names the variable to set', async () => {
       expect(await refusal({ url })).toBe(
         'the state in Redis cannot be used: DEPTH_ZERO_SELF_SIGNED_CERT, the certificate of the server is not trusted: set NODE_EXTRA_CA_CERTS',
       );
     });
 
-    it('the state is kept under its prefix by a user with the documented rights and a password with any characters', async () => {
+    it('works with the documented permissions and any characters in the password', async () => {
       const docs = readFileSync('docs/high-availability.md', 'utf8');
       const rights = /ACL SETUSER exporter on >\.\.\. ([^`]+)`/.exec(docs)?.[1] ?? '';
       await redis.command('ACL', 'SETUSER', 'exporter', 'on', `>${PASSWORD}`, ...rights.split(' '));

@@ -58,7 +58,7 @@ async function asked(given: Given) {
 }
 
 describe.concurrent('check --safe-to-restart (docs/validators.md, Before a restart)', () => {
-  it('yes, and until when: nobody is a member now or in the next period', async () => {
+  it('answers yes until a time if no validator is a member now or in the next period', async () => {
     const { code, stdout, stderr, selectors } = await asked({ next: [] });
     expect(stderr).toBe('');
     expect(stdout).toBe(`yes: no watched validator of mainnet is in a sync committee until ${END} UTC\n`);
@@ -97,7 +97,7 @@ describe.concurrent('check --safe-to-restart (docs/validators.md, Before a resta
       { request: () => ({ status: 400, body: '{"status":"ERROR: no","data":null}' }) },
       `not known for the mainnet sync committee until ${END} UTC: sync_committee_members: bad_request (status 400)`,
     ],
-  ])('%s: 5, with one line that says why', async (_, given, line) => {
+  ])('exits with 5 and one line of reason: %s', async (_, given, line) => {
     const { code, stdout, selectors } = await asked(given);
     expect(stdout).toContain(line);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1);

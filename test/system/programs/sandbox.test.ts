@@ -6,7 +6,7 @@ import { ANY_PORT, startExporter } from '../../support/programs/program.ts';
 const DOCUMENT = readFileSync('docs/troubleshooting.md', 'utf8');
 const ADDRESS = 'http://127.0.0.1:10034';
 
-it('system/programs/sandbox: an exporter with the configuration in docs/troubleshooting.md understands every answer, on both chains', async () => {
+it('system/programs/sandbox: answers every request of the configuration in docs/troubleshooting.md', async () => {
   const sandbox = startExporter(['sandbox', ANY_PORT, '--log.format=json']);
   const { url, hoodi, key } = await sandbox.line('simulated service');
   expect({ hoodi, key }).toEqual({ hoodi: `${url}/hoodi`, key: 'sandbox' });

@@ -11,7 +11,7 @@ import { formsOf, leaksOf } from '../../support/log/key-forms.ts';
 import { ask, scrape } from '../../support/network/ask.ts';
 import { asking, portOf, preloaded, startServe, waitFor } from '../../support/programs/program.ts';
 
-/** Every kind of character that a key may have: those that JSON, HTML, shells, URLs and patterns make something of. */
+/** Every character that a key may have and that JSON, HTML, shells, URLs or patterns treat specially. */
 const KEY = `k3y!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`;
 /** Lets the program crash on a signal, as a mistake in it would. */
 const CRASHER = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('made to crash'); }));";
@@ -25,7 +25,7 @@ const FAULTS: [string, Fault][] = [
   ['unauthorized', echo(401)],
 ];
 
-it('the key is in no log, page, file, list of processes, error or crash, after whatever goes wrong', async () => {
+it('no log, page, file, list of processes, error or crash shows the key, whatever fails', async () => {
   const service = await startService(KEY, { plan: { perSecond: 100 } });
   const dir = join(temporaryFolder(), 'state');
   const often = '{interval: 1s}';
@@ -70,7 +70,7 @@ it('the key is in no log, page, file, list of processes, error or crash, after w
   expect(leaksOf(KEY, { ...places, output: program.output })).toEqual([]);
 });
 
-it('it would be found in any form', () => {
+it('a leaked key is found in any form', () => {
   const encoded = Buffer.from(`Bearer ${KEY}\n`);
   const texts = [KEY, JSON.stringify({ KEY }), encodeURIComponent(`x=${KEY}`), encoded.toString('hex')];
   for (const text of texts) expect(leaksOf(KEY, { text }), text).not.toEqual([]);

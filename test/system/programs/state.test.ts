@@ -53,7 +53,7 @@ function counters(text: string): Map<string, number> {
 }
 
 describe.concurrent('system/programs/state', () => {
-  it('what was shown is shown again after kill -9: nothing steps back, and nothing is asked that is not due', async () => {
+  it('after kill -9 every value is back, no counter steps back, and no request is sent that is not due', async () => {
     const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');
     const first = startServe(config(api.url, dir), KEY);
@@ -77,7 +77,7 @@ describe.concurrent('system/programs/state', () => {
     for (const name of readdirSync(dir)) expect(name).toMatch(/^([a-z_-]+\.json|lock)$/);
   });
 
-  it('a daemon whose directory was replaced, and has another holder, ends with one line and writes nothing', async () => {
+  it('a daemon ends with one line if another process holds the directory that replaced its own', async () => {
     const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');
     const program = startServe(`${config(api.url, dir)}machines: {interval: 5s}\n`, KEY);
@@ -93,7 +93,7 @@ describe.concurrent('system/programs/state', () => {
     expect(readdirSync(dir).toSorted()).toEqual(['lock', 'lock.holder']);
   });
 
-  it('the state of an older version is refused with the line to type, and left as it is', async () => {
+  it('refuses the state of an older version with the line to type, and leaves the state unchanged', async () => {
     const version = STATE_VERSION - 1;
     const api = await startService(KEY);
     const dir = join(temporaryFolder(), 'state');

@@ -31,7 +31,7 @@ async function expectOrderlyStop(program: Running, signal: NodeJS.Signals): Prom
 }
 
 describe('system/programs/stopping', () => {
-  it('serve stops although the API never answers, and does not call that a failure', async () => {
+  it('serve stops although the API never answers, and logs no failure', async () => {
     const api = await startService('key', { request: () => 'silence' });
     // A stop that waits for the answer takes longer than this test may.
     const program = startServe(asking(api.url, ', timeout: 1h'), 'key');
@@ -41,7 +41,7 @@ describe('system/programs/stopping', () => {
     expect(program.lines('poll failed')).toEqual([]);
   });
 
-  it('demo stops although a thread is blocked, as by the look-up of a name, and Node was replaced', async () => {
+  it('demo stops although a look-up blocks a thread and Node was replaced', async () => {
     // Reading a pipe that nobody writes blocks a thread, as a silent name server does.
     const pipe = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -55,7 +55,7 @@ describe('system/programs/stopping', () => {
   it.each([
     ['never comes', ''],
     ['fails meanwhile', `process.on('SIGTERM', () => answer(new Error('EAI_AGAIN')))`],
-  ])('serve stops in its start, although the look-up of the name to listen on %s', async (_, how) => {
+  ])('serve stops during its start, although the look-up of its address %s', async (_, how) => {
     const hold = `import dns from 'node:dns'; dns.lookup = (_name, _options, answer) => {
       console.log('{"msg":"looking up"}'); ${how} };`;
     const program = startExporter(['serve', '--web.listen-address=name.test:0', '--log.format=json'], {
@@ -67,7 +67,7 @@ describe('system/programs/stopping', () => {
     await expectOrderlyStop(program, 'SIGTERM');
   });
 
-  it('serve stops in order on Ctrl-C under npm, which passes the signal of the terminal on', async () => {
+  it('serve stops in order on Ctrl-C under npm, which repeats the signal', async () => {
     const again = `process.once('SIGINT', () => setImmediate(() => process.kill(process.pid, 'SIGINT')))`;
     const program = startExporter(['serve', ANY_PORT], { ...preloaded(again), BEACONCHAIN_API_KEY: 'key' });
     await program.line('listening');
@@ -86,7 +86,7 @@ describe('system/programs/stopping', () => {
     expect(program.lines('stopping')).toEqual([expect.objectContaining({ signal: 'SIGTERM' })]);
   });
 
-  it('serve stops with 0 in the middle of a start that waits for Redis', async () => {
+  it('serve stops with 0 while its start waits for Redis', async () => {
     const redis = createServer();
     const port = await listen(redis);
     const program = startServe(`state: {redis: {url: "redis://127.0.0.1:${port}"}}\n`, 'key');
@@ -94,7 +94,7 @@ describe('system/programs/stopping', () => {
     await expectOrderlyStop(program, 'SIGTERM');
   });
 
-  it('a check that is interrupted ends by the signal, without a result', async () => {
+  it('an interrupted check ends by the signal, without a result', async () => {
     const api = await startService('key', { request: () => 'silence' });
     const file = configFile(asking(api.url, ', timeout: 1h'));
     const env = { BEACONCHAIN_API_KEY: 'key' };

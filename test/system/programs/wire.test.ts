@@ -97,14 +97,14 @@ const PROBED = [
   'GET /api/v1/sync_committee/latest',
 ];
 
-/** Requested at some times only: a head that has just moved on by its number, a committee once it is known, and own blocks. */
+/** Requests that are due only at times: an epoch by its number, a new committee, and own blocks. */
 const AT_TIMES = ['GET /api/v1/epoch/N/slots', 'GET /api/v1/sync_committee/next', OWN_BLOCK, ...LISTS];
 
 function regularFormsOf(api: FaultServer): string[] {
   return [...formsOf(api)].filter((one) => !AT_TIMES.includes(one)).sort();
 }
 
-describe('each request that leaves the process has a documented form, and no other key', () => {
+describe('each request has a documented form and no other key', () => {
   it('of serve', async () => {
     const { service: api, config } = await service();
     const program = startExporter(serveArgs(config), { BEACONCHAIN_API_KEY: KEY });

@@ -24,7 +24,7 @@ async function render(families: readonly Family[], before = NOTHING) {
 }
 
 describe('metrics/rendered', () => {
-  it('keeps and compresses the lines of a large family once for both formats', async () => {
+  it('keeps the lines of a large family once for both formats', async () => {
     const { rendered, compressed } = await render([FEW, MANY, FEW]);
     const [, lines] = rendered.text.plain;
     expect(rendered.openmetrics.plain[1]).toBe(lines);
@@ -32,7 +32,7 @@ describe('metrics/rendered', () => {
   });
 
   it.each([[[FEW]], [[MANY]], [[FEW, MANY, MANY, FEW]]])(
-    'has all lines, plain and compressed, also after a rendering of another size',
+    'has all lines, plain and compressed, also after a larger or smaller rendering',
     async (families) => {
       const { rendered: before } = await render([MANY, FEW, FEW]);
       for (const { rendered } of [await render(families), await render(families, before)]) {

@@ -9,7 +9,7 @@ const LIFECYCLE = 'web.enable-lifecycle';
 const NAMES = ['serve', 'check', 'backfill', 'sandbox', 'demo'] as const;
 
 describe('commands/flags', () => {
-  it('serves where no command is named', () => {
+  it('serves if no command is named', () => {
     expect(parseCommand([], {})).toEqual({ name: 'serve', flags: {}, overrides: [] });
   });
 
@@ -32,16 +32,14 @@ describe('commands/flags', () => {
     expect(parseCommand([name, ...args], {})).toMatchObject({ name });
   });
 
-  it('checks where serve is asked to check the config', () => {
-    expect(parseCommand(['--config.check', '--web.listen-address=x'], {})).toMatchObject({
-      name: 'check',
-      overrides: [{ value: 'x' }],
-    });
+  it('checks if serve is asked to check the configuration', () => {
+    const checked = parseCommand(['--config.check', '--web.listen-address=x'], {});
+    expect(checked).toMatchObject({ name: 'check', overrides: [{ value: 'x' }] });
     expect(parseCommand(['serve'], { BEACONCHAIN_EXPORTER_CONFIG_CHECK: '1' }).name).toBe('check');
     expect(parseCommand(['--config.check=false'], { BEACONCHAIN_EXPORTER_CONFIG_CHECK: 'true' }).name).toBe('serve');
   });
 
-  it('lets a flag beat its environment variable, and that the file, and that the default', async () => {
+  it('prefers the flag to the environment, the environment to the file, the file to the default', async () => {
     const env = { BEACONCHAIN_EXPORTER_LOG_LEVEL: 'warn', BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: ':7' };
     const command = parseCommand(['--log.level=error'], env);
     if (!('overrides' in command)) throw new Error('expected a command that runs');
@@ -49,12 +47,8 @@ describe('commands/flags', () => {
       { path: ['web', 'listen_address'], value: ':7', origin: 'BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS' },
       { path: ['log', 'level'], value: 'error', origin: '--log.level' },
     ]);
-    const { config } = await loadConfig({
-      file: 'config.example.yaml',
-      overrides: command.overrides,
-      env,
-      keyless: true,
-    });
+    const { overrides } = command;
+    const { config } = await loadConfig({ file: 'config.example.yaml', overrides, env, keyless: true });
     expect(config.log.level).toBe('error');
     expect(config.web.listenAddresses).toMatchObject([{ port: 7 }]);
     expect(config.web.telemetryPath).toBe('/metrics');
@@ -70,7 +64,7 @@ describe('commands/flags', () => {
     }
   });
 
-  it('takes a boolean back as kingpin does', () => {
+  it('negates a boolean flag as kingpin does', () => {
     const env = { BEACONCHAIN_EXPORTER_WEB_ENABLE_LIFECYCLE: 'true' };
     for (const flag of ['--no-web.enable-lifecycle', '--web.enable-lifecycle=false']) {
       expect(parseCommand([flag], env)).toMatchObject({ flags: { [LIFECYCLE]: false } });
@@ -79,7 +73,7 @@ describe('commands/flags', () => {
     expect(helpText(PROGRAM, 'serve')).toMatch(/^ {2}--\[no-\]web\.enable-lifecycle {2,}\S/m);
   });
 
-  it('ignores variables that are empty, of another command or unknown', () => {
+  it('ignores variables that are empty, unknown or of another command', () => {
     const env = {
       BEACONCHAIN_EXPORTER_CONFIG_FILE: '',
       BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: ':9',
@@ -119,29 +113,21 @@ describe('commands/flags', () => {
     expect(() => parseCommand(argv, {})).toThrow(new UsageError(line));
   });
 
-  it('takes every value of a flag that can be repeated', () => {
-    expect(parseCommand(['backfill', '--label=a=1', '--label', 'b=2'], {})).toMatchObject({
-      flags: { label: ['a=1', 'b=2'] },
-    });
-    expect(parseCommand(['backfill'], { BEACONCHAIN_EXPORTER_LABEL: 'a=1, 2' })).toMatchObject({
-      flags: { label: ['a=1, 2'] },
-    });
+  it('reads every value of a repeated flag', () => {
+    const labels = (...args: string[]) => parseCommand(['backfill', ...args], { BEACONCHAIN_EXPORTER_LABEL: 'a=1, 2' });
+    expect(labels('--label=a=1', '--label', 'b=2')).toMatchObject({ flags: { label: ['a=1', 'b=2'] } });
+    expect(labels()).toMatchObject({ flags: { label: ['a=1, 2'] } });
     const value = ['127.0.0.1:1', '[::1]:0'];
-    for (const command of [
-      parseCommand(
-        value.map((address) => `--web.listen-address=${address}`),
-        {},
-      ),
-      parseCommand([], { BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: value.join(', ') }),
-    ])
+    const flags = value.map((address) => `--web.listen-address=${address}`);
+    const variable = { BEACONCHAIN_EXPORTER_WEB_LISTEN_ADDRESS: value.join(', ') };
+    for (const command of [parseCommand(flags, {}), parseCommand([], variable)])
       expect(command).toMatchObject({ overrides: [{ path: ['web', 'listen_address'], value }] });
   });
 
   it('offers help and version for the program and each command', () => {
-    expect(parseCommand(['--help'], {})).toEqual({ name: 'help', command: undefined });
-    expect(parseCommand(['help'], {})).toEqual({ name: 'help', command: undefined });
+    for (const help of ['--help', 'help', '-h'])
+      expect(parseCommand([help], {})).toEqual({ name: 'help', command: undefined });
     expect(parseCommand(['help', 'check'], {})).toEqual({ name: 'help', command: 'check' });
-    expect(parseCommand(['-h'], {})).toEqual({ name: 'help', command: undefined });
     expect(parseCommand(['--version'], {})).toEqual({ name: 'version' });
     for (const command of NAMES) {
       expect(parseCommand([command, '--help', 'stray'], {})).toEqual({ name: 'help', command });
@@ -151,9 +137,7 @@ describe('commands/flags', () => {
 
   it('lists in the help of each command exactly the flags that it takes', () => {
     for (const command of NAMES) {
-      const listed = [...helpText(PROGRAM, command).matchAll(/^ {2}--(?:\[no-\])?([\w.-]+)/gm)].map(
-        ([, name = '']) => name,
-      );
+      const listed = [...helpText(PROGRAM, command).matchAll(/^ {2}--(?:\[no-\])?([\w.-]+)/gm)].map(([, name]) => name);
       const taken = PROGRAM.flags.filter(({ name, value }) => {
         try {
           parseCommand([command, value ? `--${name}=x` : `--${name}`], {});
@@ -166,7 +150,7 @@ describe('commands/flags', () => {
     }
   });
 
-  it('lists commands, variables and the true defaults in the help of the program', () => {
+  it('lists commands, variables and the defaults of the program in its help', () => {
     const help = helpText(PROGRAM);
     for (const command of NAMES) expect(help).toMatch(new RegExp(`^ {2}${command} `, 'm'));
     expect(help).toContain('BEACONCHAIN_EXPORTER_CONFIG_FILE');

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock, within } from '../../../src/toolkit/lib/clock.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
-it('never wakes early, also where Node fires timers that are nearly due along with one that is', async () => {
+it('never wakes early, although Node fires timers a little before they are due', async () => {
   const sleepers = Array.from({ length: 40 }, async (_, i) => {
     const ms = 1 + i / 2;
     const start = systemClock.monotonic();
@@ -12,7 +12,7 @@ it('never wakes early, also where Node fires timers that are nearly due along wi
   expect(Math.min(...(await Promise.all(sleepers)))).toBeGreaterThanOrEqual(0);
 });
 
-it('wakes with the reason of the signal, before and while it sleeps, however long', async () => {
+it('ends a sleep of any length with the reason of the signal', async () => {
   const stop = new AbortController();
   const sleeping = [1_000, 2 ** 31, Number.POSITIVE_INFINITY].map((ms) => systemClock.sleep(ms, stop.signal));
   const reason = new Error('stopping');
@@ -24,7 +24,7 @@ it('wakes with the reason of the signal, before and while it sleeps, however lon
 describe('within a time', () => {
   const never = new Promise<never>(() => undefined);
 
-  it('gives what comes in time, and leaves no timer behind', async () => {
+  it('returns a result that comes in time, and leaves no timer behind', async () => {
     const sleep = vi.fn((_ms: number, _signal?: AbortSignal): Promise<void> => never);
     const clock = { ...systemClock, sleep };
     expect(await within(clock, 1_000, Promise.resolve('done'), () => 'late')).toBe('done');

@@ -7,7 +7,7 @@ function lineOf(index: number): string {
   return `${String(index).padStart(7, '0')} ${'x'.repeat(1_015)}\n`;
 }
 
-it('keeps a burst for a slow reader, whole and in order, its last line before the end included', async () => {
+it('keeps a burst for a slow reader, whole and in order, up to the last line', async () => {
   const reader = stoppedReader();
   const output = new LineOutput(reader.fd);
   const burst = Array.from({ length: 200 }, (_, index) => lineOf(index));
@@ -23,7 +23,7 @@ it('keeps a burst for a slow reader, whole and in order, its last line before th
   expect(output.dropped).toBe(0);
 });
 
-it('drops what a stopped reader is too far behind for, and says so when it reads again', async () => {
+it('drops lines that a stopped reader does not take, and says how many when it reads again', async () => {
   const reader = stoppedReader();
   const output = new LineOutput(reader.fd);
   output.onRecovery = (lines) => output.write(`${lines} lines were dropped\n`);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const MODULE = new URL('../../../src/toolkit/lib/log.ts', import.meta.url);
 
-/** What a process of its own writes to its stdout, which is no terminal. */
+/** What another process writes to its stdout, which is no terminal. */
 async function written(options: string): Promise<string> {
   const script = `
     const { openLogger } = await import(${JSON.stringify(MODULE.href)});
@@ -16,7 +16,7 @@ async function written(options: string): Promise<string> {
   return stdout;
 }
 
-it('lib/log writes one JSON object per line where stdout is no terminal, all of them before an exit', async () => {
+it('lib/log writes one JSON object a line if stdout is no terminal, and all lines before an exit', async () => {
   const lines = (await written(JSON.stringify({ level: 'info', format: null }))).trimEnd().split('\n');
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { invisibleIn, readableText, visible } from '../../../src/toolkit/lib/text.ts';
 
-it('shows what cannot be seen as escapes: control characters, marks, unusual spaces', () => {
+it('shows control characters, marks and unusual spaces as escapes', () => {
   expect(visible('a b\r\n\t\u001b[2J\u009b\u202e\u2028\u{e0001}\u00a0\u3000\u200b\ufeffé🏠')).toBe(
     String.raw`a b\r\n\t\u001b[2J\u009b\u202e\u2028\udb40\udc01\u00a0\u3000\u200b\ufeffé🏠`,
   );
 });
 
-it('names what cannot be seen without the text around it', () => {
+it('names invisible characters without the text around them', () => {
   expect(invisibleIn('s3cret\n\u00a0s3cret\n')).toBe(String.raw`it contains "\n", "\u00a0", which cannot be seen`);
   expect(invisibleIn('pass word é🏠')).toBeUndefined();
 });

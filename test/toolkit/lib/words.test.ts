@@ -23,13 +23,13 @@ it.each([
   expect([relative(at, NOW), absolute(at, NOW)]).toEqual([ago, clock]);
 });
 
-it('writes names as words, and of many the first five', () => {
+it('writes names as words, and the first five of a list', () => {
   expect(spaced('sync_committee_x')).toBe('sync committee x');
   expect([listed([]), listed([1]), listed([1, 2, 3, 4, 5])]).toEqual(['', '1', '1, 2, 3, 4, 5']);
   expect(listed(['a', 'b', 'c', 'd', 'e', 'f'])).toBe('a, b, c, d, e and others');
 });
 
-it('crops by characters, not through them', () => {
+it('crops a text between characters', () => {
   expect(cropped('abc', 3)).toBe('abc');
   expect(cropped('abcd', 3)).toBe('ab…');
   expect(cropped('🦀🦀🦀🦀', 3)).toBe('🦀🦀…');

@@ -19,7 +19,7 @@ async function open(dir: string) {
   return { documents, lines };
 }
 
-it('gives back what was saved, also to a later process', async () => {
+it('loads what was saved, also in a later process', async () => {
   const dir = join(temporaryFolder(), 'made', 'on the way');
   const first = await open(dir);
   await first.documents.save('machines', VALUE);
@@ -30,18 +30,7 @@ it('gives back what was saved, also to a later process', async () => {
   expect(lines).toEqual([]);
 });
 
-it('keeps documents apart, one file each, with a version', async () => {
-  const dir = temporaryFolder();
-  const { documents } = await open(dir);
-  await documents.save('slashings-mainnet', 1);
-  await documents.save('slashings-hoodi', 2);
-  const names = readdirSync(dir).filter((name) => name.endsWith('.json'));
-  expect(names.toSorted()).toEqual(['slashings-hoodi.json', 'slashings-mainnet.json']);
-  const stored = JSON.parse(readFileSync(join(dir, 'slashings-hoodi.json'), 'utf8'));
-  expect(stored).toEqual({ version: VERSION, value: 2 });
-});
-
-it('keeps the last of two saves that were made at once, also if the first takes longer', async () => {
+it('keeps the later of two saves, even if the first takes longer', async () => {
   const { documents } = await open(temporaryFolder());
   await Promise.all([documents.save('ledger', 'long '.repeat(4_000_000)), documents.save('ledger', 'short')]);
   expect(await documents.load('ledger', z.string())).toBe('short');
@@ -50,10 +39,10 @@ it('keeps the last of two saves that were made at once, also if the first takes 
 it.each([
   ['empty', '', 'not JSON'],
   ['cut off', '{"version":3,"value":{"count":7,"na', 'not JSON'],
-  ['of a version that is no number', '{"version":"2","value":{}}', 'not a document of the exporter'],
+  ['without a number as version', '{"version":"2","value":{}}', 'not a document of the exporter'],
   ['no document', '[]', 'not a document of the exporter'],
   ['of another shape', '{"version":3,"value":{"count":"7","names":[]}}', 'unexpected count'],
-])('moves a file that is %s aside with a warning, and starts without it', async (_name, text, why) => {
+])('moves a file that is %s aside with a warning', async (_name, text, why) => {
   const dir = temporaryFolder();
   const { documents, lines } = await open(dir);
   writeFileSync(join(dir, 'machines.json'), text);
@@ -68,7 +57,7 @@ it.each([
 it.each([
   ['an older version', VERSION - 1, '{"version":2,"value":{"count":7,"names":[]}}'],
   ['a newer version', VERSION + 1, '{"version":4,"value":{"count":7,"names":[]}}'],
-])('leaves a file of %s as it is, and says how to begin without it', async (age, version, text) => {
+])('leaves a file of %s unchanged, and says how to begin without it', async (age, version, text) => {
   const dir = temporaryFolder();
   const { documents, lines } = await open(dir);
   const file = join(dir, 'machines.json');
@@ -84,7 +73,7 @@ it.each([
   expect(lines).toEqual([]);
 });
 
-it('keeps files and directory to its own user', async () => {
+it('makes files and directory readable to its own user only', async () => {
   const dir = join(temporaryFolder(), 'made', 'on the way');
   const before = process.umask(0o022);
   onTestFinished(() => void process.umask(before));

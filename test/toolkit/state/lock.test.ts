@@ -82,7 +82,7 @@ function hasContainers(): boolean {
   return false;
 }
 
-it('is an empty file and a line about its holder, readable to its user only; no other file is made', async () => {
+it('is an empty file and a line about its holder, both readable to its user only', async () => {
   const dir = temporaryFolder();
   const documents = await open(dir);
   await documents.save('count', 1);
@@ -96,7 +96,7 @@ it('is an empty file and a line about its holder, readable to its user only; no 
   expect(readdirSync(dir).toSorted()).toEqual(['count.json', 'lock']);
 });
 
-it('goes to exactly one of six that start at once beside the lock of a killed process', async () => {
+it('goes to exactly one of six processes that start at once after the holder was killed', async () => {
   const dir = temporaryFolder();
   const rivals = Array.from({ length: 6 }, () => new Rival(dir));
   await Promise.all(rivals.map((rival) => rival.ask('ready')));
@@ -114,7 +114,7 @@ it('goes to exactly one of six that start at once beside the lock of a killed pr
   }
 });
 
-it('is free at once after kill -9, and what was written is there', async () => {
+it('is free at once after kill -9, with all that was written', async () => {
   const dir = temporaryFolder();
   let written = 0;
   for (let kills = 1; kills <= 5; kills += 1) {
@@ -129,7 +129,7 @@ it('is free at once after kill -9, and what was written is there', async () => {
   }
 });
 
-it.runIf(hasContainers())('is seen from other containers, and free at once after one was killed', async () => {
+it.runIf(hasContainers())('holds between containers, and is free at once after its container was killed', async () => {
   const dir = temporaryFolder();
   const first = await rivalIn(dir, CONTAINER);
   for (const within of [CONTAINER, []]) {
@@ -139,7 +139,7 @@ it.runIf(hasContainers())('is seen from other containers, and free at once after
   await rivalIn(dir, CONTAINER);
 });
 
-it('is kept whatever else this process does with the directory', async () => {
+it('is kept although this process opens or reads the directory again', async () => {
   const dir = temporaryFolder();
   await open(dir);
   await expect(open(dir)).rejects.toThrow(refusal(dir, process.pid));
@@ -147,7 +147,7 @@ it('is kept whatever else this process does with the directory', async () => {
   expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
 });
 
-it('is taken again where the directory was removed, with the next write', async () => {
+it('is taken again with the next write if the directory was removed', async () => {
   const dir = join(temporaryFolder(), 'state');
   const documents = await open(dir);
   rmSync(dir, { recursive: true });
@@ -156,7 +156,7 @@ it('is taken again where the directory was removed, with the next write', async 
   expect(await new Rival(dir).ask('open')).toContain(refusal(dir, process.pid));
 });
 
-it('is lost for good where another process took the directory that was made anew', async () => {
+it('is lost for good if another process has locked a new directory at this path', async () => {
   const dir = join(temporaryFolder(), 'state');
   const lost: string[] = [];
   const documents = await open(dir, ({ message }) => lost.push(message));
@@ -177,7 +177,7 @@ it.each([
   ['text', Buffer.from('no lock\n'.repeat(99))],
   ['zeros', Buffer.alloc(8192)],
   ['a cut database', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(99, 7)])],
-])('is replaced if its file holds %s, but not while a process holds it', async (_name, bytes) => {
+])('replaces a lock file with %s, but not while a process holds it', async (_name, bytes) => {
   const dir = temporaryFolder();
   const rival = await rivalIn(dir);
   expect(await rival.ask('save 7')).toBe('saved');
@@ -191,7 +191,7 @@ it.each([
 });
 
 it.each(['link', 'directory'])(
-  'is refused if its file is a %s, and a target of a link is not changed',
+  'refuses a lock file that is a %s, and does not change the target of a link',
   async (kind) => {
     const dir = temporaryFolder();
     const other = join(temporaryFolder(), 'other');

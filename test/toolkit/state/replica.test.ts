@@ -26,7 +26,7 @@ function documentOf(value: z.infer<typeof Doc>): string {
   return JSON.stringify({ version: VERSION, value });
 }
 
-/** A replica that has started, and its events. Its monotonic clock can be set forward. */
+/** Starts a replica and keeps its events. The test can set its monotonic clock forward. */
 async function startReplica(
   url: string,
   { id, timings = LONG, onLead }: { id?: string; timings?: LeaseTimings; onLead?: () => void } = {},
@@ -96,7 +96,7 @@ async function put(redis: RedisServer, text: string, revision: string): Promise<
 
 it.each([
   ['renews its lease', { holder: 'a', term: '1' }, { holder: 'a', term: '1' }, 'renew'],
-  ['takes the lease anew that Redis had lost', { holder: 'a', term: '1' }, { holder: 'a', term: '2' }, 'take'],
+  ['takes the lease that Redis had lost', { holder: 'a', term: '1' }, { holder: 'a', term: '2' }, 'take'],
   ['takes the lease of another', { holder: 'b', term: '1' }, { holder: 'a', term: '2' }, 'take'],
   ['follows another', { holder: 'a', term: '1' }, { holder: 'b', term: '2' }, 'follow'],
   ['follows from the start', { holder: '', term: '' }, { holder: 'b', term: '1' }, 'follow'],
@@ -161,19 +161,18 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       redis.resume();
       await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
       await a.save(3);
-      expect(a.messages('redis is unreachable')).toEqual([
-        { level: 'error', msg: 'redis is unreachable', err: 'no answer in time' },
-      ]);
+      const unreachable = { level: 'error', msg: 'redis is unreachable', err: 'no answer in time' };
+      expect(a.messages(unreachable.msg)).toEqual([unreachable]);
       expect(a.messages('redis is reachable again')).toHaveLength(1);
     });
 
-    it('of a server that never answers the login is not awaited, and no connection is left', async () => {
+    it('gives up a server that does not answer the login, and leaves no connection', async () => {
       await using server = createServer((socket) => socket.resume());
       const url = `redis://:secret@127.0.0.1:${await listen(server)}`;
       await expect(startReplica(url, { timings: { ...SHORT, timeoutMs: 100 } })).rejects.toThrow('no answer in time');
     });
 
-    it('counts from when it was asked for, not from when the answer came', async () => {
+    it('counts from the request, not from the answer', async () => {
       const redis = await redisWithDocument();
       const a = await startReplica(redis.url);
       redis.pause();
@@ -183,7 +182,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(() => expect(a.told).toEqual(['lead', 'lapse', 'lead']));
     });
 
-    it('is over before its end, while it cannot be renewed', async () => {
+    it('ends early for a replica that cannot renew it', async () => {
       const redis = await redisWithDocument();
       const a = await startReplica(redis.url);
       redis.pause();
@@ -193,7 +192,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       redis.resume();
     });
 
-    it('begins a higher term than any before, also where the clock of Redis was set back', async () => {
+    it('has a higher term than any before, even if the clock of Redis was set back', async () => {
       const redis = await startRedis(['--save', '']);
       const before = Date.now() + 3_600_000;
       await redis.command('SET', `${PREFIX}:term`, String(before));
@@ -202,7 +201,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       state.close();
     });
 
-    it('of an older term writes nothing more, and the replica stops leading', async () => {
+    it('with an older term allows no write, and the replica stops leading', async () => {
       const redis = await redisWithDocument();
       // It makes no second heartbeat in this test.
       const a = await startReplica(redis.url, { timings: { ...LONG, heartbeatMs: 60_000 } });
@@ -214,7 +213,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(await stored(redis)).toBe(documentOf({ count: 1 }));
     });
 
-    it('has a margin for a heartbeat without an answer, and ends early enough for a takeover in 30 s', () => {
+    it('allows a heartbeat without an answer, and a takeover within 30 s', () => {
       const { ttlMs, marginMs, heartbeatMs, timeoutMs } = LEASE_TIMINGS;
       expect(marginMs).toBeGreaterThan(heartbeatMs + timeoutMs);
       expect(ttlMs + heartbeatMs + timeoutMs).toBeLessThan(30_000);
@@ -222,7 +221,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
   });
 
   describe('the documents', () => {
-    it('that are there at the start and that the leader writes reach every other replica, its own do not', async () => {
+    it('reach every other replica, at its start and when the leader writes, but not the leader itself', async () => {
       const redis = await redisWithDocument();
       const [a, b] = [await startReplica(redis.url), await startReplica(redis.url)];
       await a.save(2);
@@ -230,7 +229,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await a.replica.save('second', 'text');
       await waitFor(() => expect(b.documents.at(-1)).toEqual(['second', 'text']));
       expect(b.documents[0]).toEqual(['doc', { count: 1 }]);
-      // Also not a write that seemed to have failed.
+      // A write that seemed to fail does not reach the leader either.
       await put(redis, documentOf({ count: 2 }), `${await redis.command('GET', `${PREFIX}:term`)}.9999999999`);
       await nextHeartbeat(a);
       await nextHeartbeat(a);
@@ -239,7 +238,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(await b.replica.load('none', Doc)).toBeUndefined();
     });
 
-    it('are not overwritten by a write that was given up and arrives late', async () => {
+    it('are not overwritten by an abandoned write that arrives late', async () => {
       const redis = await startRedis(['--save', '']);
       const state = new RedisState({ url: redis.url, ...NAMES }, systemClock, 5_000);
       atTheEnd(() => state.close());
@@ -253,7 +252,7 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
     it.each([
       ['a newer', VERSION + 1],
       ['an older', VERSION - 1],
-    ])('of %s version refuse the start, and are left as they are', async (age, version) => {
+    ])('of %s version prevent the start and stay unchanged', async (age, version) => {
       const redis = await startRedis(['--save', '']);
       const text = JSON.stringify({ version, value: { count: 1 } });
       await put(redis, text, '1700000000000.0000000001');
@@ -277,13 +276,10 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       await waitFor(async () => expect(await stored(redis)).toBe(documentOf({ count: 2 })));
       await a.save(3);
       expect(a.told).toEqual(['lead']);
-      expect(a.messages('wrote back data that redis had lost')).toMatchObject([
-        { document: 'doc' },
-        { document: 'doc' },
-      ]);
+      expect(a.messages('wrote back data that redis had lost')).toMatchObject(Array(2).fill({ document: 'doc' }));
     });
 
-    it('because it was restarted, everything is written back before a replica leads', async () => {
+    it('a replica leads only when it has written everything back', async () => {
       const redis = await redisWithDocument();
       const storedAtLead: Promise<unknown>[] = [];
       const onLead = (): unknown => storedAtLead.push(stored(redis));
@@ -327,10 +323,10 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(a.told).toEqual(['lead', 'lapse']);
     }
 
-    it('the newest document wins, although a replica that has just started takes the lease first', () =>
+    it('the newest document wins, although a new replica takes the lease first', () =>
       expectNewest('new', (redis) => redis.command('FLUSHALL')));
 
-    it('the newest document wins, although a replica takes the lease first that was disconnected and misses nothing', () =>
+    it('the newest document wins, although a disconnected replica takes the lease first', () =>
       expectNewest('away', async (redis, [text, revision]) => {
         await put(redis, String(text), String(revision));
         await redis.command('DEL', `${PREFIX}:lease`);

@@ -4,7 +4,7 @@ import { latestWriter } from '../../../src/toolkit/state/store.ts';
 import { NOW } from '../../support/time/timing.ts';
 import { VirtualClock } from '../../support/time/virtual-clock.ts';
 
-/** Writes that take until they are let go, and what each wrote. */
+/** Writes that end when the test says so, and what each wrote. */
 function setUp() {
   const written: number[] = [];
   const errors: unknown[] = [];
@@ -26,7 +26,7 @@ function setUp() {
 }
 
 describe('state/store: the latest value', () => {
-  it('writes a change at once, and those of the next five seconds together', async () => {
+  it('writes a change at once, and later ones of the next five seconds together', async () => {
     const { written, pending, state, writer, clock } = setUp();
     for (let i = 1; i <= 5; i += 1) {
       state.value = i;
@@ -44,7 +44,7 @@ describe('state/store: the latest value', () => {
     expect(written).toEqual([1, 5]);
   });
 
-  it('does not wait where somebody waits for it, and writes one at a time', async () => {
+  it('writes at once for a flush, and one write at a time', async () => {
     const { written, pending, state, writer } = setUp();
     writer.touch();
     state.value = 1;
@@ -62,7 +62,7 @@ describe('state/store: the latest value', () => {
     await flushed;
   });
 
-  it('reports a failure, and repeats the write after 15 seconds, or now if it is closed', async () => {
+  it('reports a failure, and repeats the write after 15 seconds or at the close', async () => {
     const { written, errors, pending, state, writer, clock } = setUp();
     writer.touch();
     pending[0]?.reject(new Error('ENOSPC'));

@@ -70,27 +70,17 @@ async function replace(faults: Faults = {}) {
   const error = await writeWhole(FILE, [NEW.slice(0, 30), NEW.slice(30)], 0o600, disk).catch(
     (thrown: unknown) => thrown,
   );
-  return {
-    error,
-    calls,
-    seen: [...seen],
-    text: files.get(FILE),
-    names: [...files.keys()].map((path) => basename(path)),
-  };
+  const names = [...files.keys()].map((path) => basename(path));
+  return { error, calls, seen: [...seen], text: files.get(FILE), names };
 }
 
 describe('lib/whole-file', () => {
   it('writes every byte beside the file, syncs, renames, and syncs the name', async () => {
-    expect(await replace()).toEqual({
-      error: undefined,
-      calls: CALLS,
-      seen: [OLD, NEW],
-      text: NEW,
-      names: ['slashings.json'],
-    });
+    const expected = { error: undefined, calls: CALLS, seen: [OLD, NEW], text: NEW, names: ['slashings.json'] };
+    expect(await replace()).toEqual(expected);
   });
 
-  it.each(['EIO', 'ENOSPC'])('%s at any call is a failure, and leaves the old or the new file alone', async (code) => {
+  it.each(['EIO', 'ENOSPC'])('%s at any call is a failure, and leaves either the old or the new file', async (code) => {
     for (const [at, what] of CALLS.entries()) {
       const { error, seen, text, names } = await replace({ fails: (_, index) => (index === at ? code : undefined) });
       expect(error, what).toMatchObject({ code });
@@ -100,7 +90,7 @@ describe('lib/whole-file', () => {
     }
   });
 
-  it('a file system that cannot sync a directory is as good as it can be', async () => {
+  it('a file system that cannot sync directories is no failure', async () => {
     const { error, text } = await replace({ fails: (what) => (what === 'sync dir' ? 'EINVAL' : undefined) });
     expect([error, text]).toEqual([undefined, NEW]);
   });
@@ -113,7 +103,7 @@ describe('lib/whole-file', () => {
 });
 
 describe('lib/whole-file: readWhole', () => {
-  it('reads a file, and refuses at once what is none', async () => {
+  it('reads a file, and refuses anything else at once', async () => {
     const folder = temporaryFolder();
     const [file, fifo, socket] = [join(folder, 'file'), join(folder, 'fifo'), join(folder, 'socket')];
     writeFileSync(file, 'text');
@@ -122,11 +112,7 @@ describe('lib/whole-file: readWhole', () => {
     onTestFinished(() => void server.close());
     expect(await readWhole(file)).toBe('text');
     const codeOf = (path: string): Promise<unknown> => readWhole(path).catch(({ code }) => code);
-    expect(await Promise.all([fifo, socket, '/dev/zero', '/'].map(codeOf))).toEqual([
-      'EFTYPE',
-      'ENXIO',
-      'EFTYPE',
-      'EISDIR',
-    ]);
+    const codes = ['EFTYPE', 'ENXIO', 'EFTYPE', 'EISDIR'];
+    expect(await Promise.all([fifo, socket, '/dev/zero', '/'].map(codeOf))).toEqual(codes);
   });
 });

@@ -28,17 +28,17 @@ describe.concurrent('web/access', () => {
     ['a scheme in small letters', { authorization: String(ALICE['authorization']).replace('Basic', 'basic') }, 200],
     ['the wrong password', basic('alice', 'wonder'), 401],
     ['the hash for a password', basic('alice', /alice: (.*)/.exec(USERS)?.[1] ?? ''), 401],
-    ['a user who is none', basic('mallory', 'wonder:land'), 401],
+    ['an unknown user', basic('mallory', 'wonder:land'), 401],
     ['a name that every object has', basic('constructor', ''), 401],
     ['another scheme', { authorization: 'Bearer wonder:land' }, 401],
-    ['nothing at all', {}, 401],
+    ['no credentials', {}, 401],
   ])('%s, asked twice', async (_name, headers, status) => {
     const { port } = await serveGuarded(USERS);
     expect((await ask(port, '/metrics', { headers })).status).toBe(status);
     expect((await ask(port, '/metrics', { headers })).status).toBe(status);
   });
 
-  it('sends the headers it was given on every path, before those of its own', async () => {
+  it('sends the configured headers on every path, in place of its own', async () => {
     const { port } = await serveGuarded(
       `http_server_config:\n  headers:\n    X-Frame-Options: deny\n    X-XSS-Protection: 1\n    Content-Security-Policy: default-src 'self'\n${USERS}`,
     );
@@ -54,7 +54,7 @@ describe.concurrent('web/access', () => {
     }
   });
 
-  it('follows a reload from one request to the next, on a connection that stays open too', async () => {
+  it('uses the users of a reload from the next request on, also on an open connection', async () => {
     const { port, reload } = await serveGuarded(USERS);
     const agent = new Agent({ keepAlive: true });
     const status = async (headers = ALICE): Promise<number> => (await ask(port, '/metrics', { headers, agent })).status;
@@ -69,7 +69,7 @@ describe.concurrent('web/access', () => {
     agent.destroy();
   });
 
-  it('answers 503 to a guess for which there is no place', async () => {
+  it('answers 503 if the queue of password checks is full', async () => {
     const { port } = await serveGuarded(`basic_auth_users:\n  slow: $2b$20$${'a'.repeat(53)}\n`);
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const guesses = Array.from({ length: MAX_WAITING }, (_, i) => {

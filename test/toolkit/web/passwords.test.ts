@@ -14,7 +14,7 @@ function start(): Passwords {
   return passwords;
 }
 
-it('answers each as it asked, in turn', async () => {
+it('answers each of many checks at once correctly', async () => {
   const passwords = start();
   const asked = Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? 'right' : `wrong ${i}`));
   const answers = await Promise.all(asked.map((password) => passwords.admits({ user: 'alice', password }, USERS)));
@@ -44,7 +44,7 @@ it('admits a good login at once while guesses fill the queue, but not after its 
   );
 });
 
-it('stops in the middle of a comparison, and starts again for the next', async () => {
+it('stops in the middle of a comparison, and starts again for the next login', async () => {
   const passwords = start();
   const failed = expect(passwords.admits({ user: 'slow', password: 'any' }, ENDLESS)).rejects.toThrow('ended');
   await passwords.close();

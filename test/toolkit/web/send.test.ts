@@ -8,7 +8,7 @@ import { pageIn } from '../../support/web/status-states.ts';
 const EMPTY = await pageIn('empty');
 
 describe('web/send: a rendered page', () => {
-  it('renders once a second, however many ask', async () => {
+  it('renders at most once a second', async () => {
     const clock = new VirtualClock(NOW);
     const read = vi.fn(() => pagePieces(EMPTY));
     const page = renderedPage(read, clock);

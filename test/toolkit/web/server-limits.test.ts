@@ -8,7 +8,7 @@ import { areMissing, OPENSSL } from '../../support/tools/tools.ts';
 import { atTheEnd } from '../../support/vitest/cleanup.ts';
 import { BODY, serveGuarded, tlsSection } from '../../support/web/web-config.ts';
 
-/** More than the kernel keeps for a client who does not read. */
+/** More than the kernel buffers for a client who does not read. */
 const LARGE = 'x'.repeat(16 * 1024 * 1024);
 
 async function serve(limits: Partial<typeof SERVER_LIMITS> = {}, body = BODY, text = ''): Promise<number> {
@@ -16,7 +16,7 @@ async function serve(limits: Partial<typeof SERVER_LIMITS> = {}, body = BODY, te
   return port;
 }
 
-/** A client who sends this and waits, and everything it received, after the server has closed the connection. */
+/** A client who sends this and waits. `told`: all that it received until the server closed the connection. */
 async function client(port: number, text: string | Buffer = '') {
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   atTheEnd(() => socket.destroy());
@@ -32,16 +32,16 @@ const GET = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
 
 describe.concurrent('web/server: limits', () => {
   it.each([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['stops in its headers', 'GET /metrics HTTP/1.1\r\nHost: a\r\n'],
     ['is idle after an answer', GET],
-  ])('ends a client who %s', async (_name, text) => {
+  ])('disconnects a client who %s', async (_name, text) => {
     const port = await serve({ headersTimeout: 200, requestTimeout: 400, keepAliveTimeout: 200 });
     const { told } = await client(port, text);
     expect(await told).toMatch(text === GET ? /^HTTP\/1\.1 200 OK/ : /^(HTTP\/1\.1 408 Request Timeout|$)/);
   });
 
-  it('ends a client who sends a body without end', async () => {
+  it('disconnects a client who sends an endless body', async () => {
     const port = await serve({ headersTimeout: 200, requestTimeout: 400 });
     const { socket, told } = await client(port, 'POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
     const drip = setInterval(() => socket.write('a'), 20);
@@ -56,7 +56,7 @@ describe.concurrent('web/server: limits', () => {
     expect((await ask(port, '/metrics')).status).toBe(200);
   });
 
-  it('ends a client who does not take its answer and says nothing, however many it asked for', async () => {
+  it('disconnects a client who reads no answer, however many requests it sent', async () => {
     const port = await serve({ timeout: 300, maxConnections: 1 }, LARGE);
     const { socket } = await client(port);
     socket.pause();
@@ -68,7 +68,7 @@ describe.concurrent('web/server: limits', () => {
 });
 
 describe('web/server: limits, for many at once', () => {
-  it('takes no more connections than the limit, and serves those that it has', async () => {
+  it('accepts no more connections than the limit, and serves the open ones', async () => {
     const port = await serve({ maxConnections: 5 });
     const taken = await Promise.all(Array.from({ length: 5 }, () => client(port)));
     const sixth = await client(port, GET);
@@ -80,7 +80,7 @@ describe('web/server: limits, for many at once', () => {
 });
 
 describe.skipIf(areMissing(OPENSSL))('web/server: limits over TLS', () => {
-  it('ends a client who stops in its handshake', async () => {
+  it('disconnects a client who stops in its handshake', async () => {
     const port = await serve({ headersTimeout: 200 }, BODY, tlsSection(makeCertificate()));
     expect(await (await client(port, Buffer.from([22, 3, 1, 2, 0]))).told).toBe('');
   });

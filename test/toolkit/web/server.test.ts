@@ -48,9 +48,9 @@ it.each([
 it.each([
   ['nothing', undefined, false],
   ['gzip', 'gzip', true],
-  ['gzip less than nothing at all', 'identity, gzip;q=0.5', false],
+  ['gzip less than identity', 'identity, gzip;q=0.5', false],
   ['no gzip', 'gzip;q=0', false],
-])('compression where %s is accepted', async (_name, encoding, gzipped) => {
+])('compresses only where gzip is preferred: %s', async (_name, encoding, gzipped) => {
   const port = await serve();
   const sent: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
   const { headers, body } = await ask(port, '/metrics', { headers: sent });
@@ -72,7 +72,7 @@ describe('methods', () => {
     expect(head.headers['content-length']).toBe(String(get.body.length));
   });
 
-  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is refused with what is allowed', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is refused with the allowed methods', async (method) => {
     const port = await serve();
     for (const path of ['/', '/metrics', '/-/healthy', '/-/ready']) {
       const { status, headers } = await ask(port, path, { method });
@@ -82,14 +82,14 @@ describe('methods', () => {
 
   it.each([
     ['no browser', {}, 200],
-    ['a page whose name was bound to this address', { host: 'evil.test', origin: 'http://evil.test' }, 403],
+    ['a page whose name points to this address', { host: 'evil.test', origin: 'http://evil.test' }, 403],
     ['such a page over TLS', { host: 'evil.test', origin: 'https://evil.test', 'sec-fetch-site': 'same-origin' }, 403],
     ['such a page in a browser without Origin', { 'sec-fetch-site': 'same-origin' }, 403],
     ['the operator', { 'sec-fetch-site': 'none' }, 200],
     ['another site', { origin: 'http://evil.test', 'sec-fetch-site': 'cross-site' }, 403],
     ['another port, in a browser that tells only that', { 'sec-fetch-site': 'same-site' }, 403],
     ['a page without an origin that claims to be its own', { origin: 'null', 'sec-fetch-site': 'same-origin' }, 403],
-  ])('lets %s ask for a reload or not', async (_, headers: Record<string, string>, status) => {
+  ])('allows or refuses a reload for %s', async (_, headers: Record<string, string>, status) => {
     const reload = vi.fn(async () => undefined);
     const port = await serve({ reload });
     const answer = await ask(port, '/-/reload', { method: 'POST', headers });
@@ -107,7 +107,7 @@ describe('methods', () => {
   });
 
   it.each(['/nothing', '/metrics/', '//metrics', '/Metrics', '/-/', '/constructor', '/../metrics'])(
-    '%s is not found, by whatever method',
+    '%s is not found, by any method',
     async (path) => {
       const port = await serve();
       expect((await ask(port, path)).status).toBe(404);
@@ -116,7 +116,7 @@ describe('methods', () => {
   );
 });
 
-it('health is what the program says', async () => {
+it('is unhealthy if the program says why', async () => {
   let problem: string | undefined;
   const port = await serve({ unhealthy: () => problem });
   expect((await ask(port, '/-/healthy')).status).toBe(200);
@@ -132,7 +132,7 @@ it('serves the metrics at the configured path, and only there', async () => {
   expect((await ask(port, '/metrics')).status).toBe(404);
 });
 
-it('the status page may run its one script alone, load nothing from elsewhere, not be framed, and send no referrer', async () => {
+it('the policy of the status page allows its own script only, no other host, no frame and no referrer', async () => {
   const port = await serve({ pages: pagesOf(async () => Buffer.from('<!doctype html><p>ü</p>')) });
   const { headers, body } = await ask(port, '/');
   const policy = String(headers['content-security-policy']);

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { connect as connectPlain } from 'node:net';
@@ -35,7 +36,7 @@ function serve(more = ''): Promise<Guarded> {
   return serveGuarded(tlsSection(made.server, more));
 }
 
-/** The result for a client: a status, or why there is no connection. */
+/** The status for a client, or why there is no connection. */
 async function outcome(port: number, tls: ConnectionOptions = {}): Promise<number | string> {
   try {
     return (await ask(port, '/metrics', { tls: { rejectUnauthorized: false, ...tls } })).status;
@@ -51,7 +52,7 @@ function withCertificate({ cert, key }: Certificate): ConnectionOptions {
 /** The certificate, cipher or group of a handshake. */
 async function shaken<T>(port: number, tls: ConnectionOptions, what: (socket: ReturnType<typeof connect>) => T) {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...tls });
-  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
+  await once(socket, 'secureConnect');
   const result = what(socket);
   socket.destroy();
   return result;
@@ -68,7 +69,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
   });
 
   it.each([
-    ['TLS 1.1 by default', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
+    ['TLS 1.1 unless configured', '', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
     [
       'a suite that is not among those chosen',
       '  max_version: TLS12\n  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]\n',
@@ -101,7 +102,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
       },
     );
 
-    it('without a CA nobody’s own certificate is verified', async () => {
+    it('without a CA no certificate is valid', async () => {
       const { port } = await serve('  client_auth_type: RequireAndVerifyClientCert\n');
       expect(await outcome(port, withCertificate(made.client))).toBe('ECONNRESET');
     });
@@ -110,7 +111,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
       ['one', 200],
       ['ONE', refused],
       ['on', refused],
-    ])('of those with an allowed name, %s: %s', async (name, expected) => {
+    ])('with the allowed name %s: %s', async (name, expected) => {
       const { authority, client } = made;
       const { port } = await serve(
         `  client_auth_type: VerifyClientCertIfGiven\n  client_ca_file: ${authority.certFile}\n  client_allowed_sans: [other, "${name}"]\n`,
@@ -140,7 +141,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
     const fingerprint = (port: number): Promise<string> =>
       shaken(port, {}, (socket) => socket.getPeerCertificate().fingerprint256);
 
-    it('shows a renewed certificate after a reload, without a cut on open connections', async () => {
+    it('serves a renewed certificate after a reload, and keeps open connections', async () => {
       const { port, replace, reload } = await serveOwnFiles();
       const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
       const tls = { rejectUnauthorized: false };
@@ -157,7 +158,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
       agent.destroy();
     });
 
-    it('shows a certificate renewed by another target of a link within a minute, without a reload', async () => {
+    it('serves a certificate within a minute after its symbolic link was changed', async () => {
       const folder = temporaryFolder();
       const link = (to: string): void => {
         symlinkSync(to, join(folder, '..next'));
@@ -187,7 +188,7 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
     });
   });
 
-  it('sends all of an answer that is encrypted in parts', async () => {
+  it('sends the whole of a large answer', async () => {
     const body = `${BODY.repeat(20_000)}# EOF\n`;
     const { port } = await serveGuarded(tlsSection(made.server), body);
     expect(String((await ask(port, '/metrics', { tls: { rejectUnauthorized: false } })).body)).toBe(body);
@@ -198,20 +199,15 @@ describe.skipIf(areMissing(OPENSSL)).concurrent('web/tls', () => {
     const limits = { ...SERVER_LIMITS, headersTimeout: 3_600_000, requestTimeout: 3_600_000 };
     const { port, server } = await serveGuarded(tlsSection(made.server), BODY, limits);
     const idle = connectPlain(port, '127.0.0.1');
-    await new Promise((resolve) => idle.once('connect', resolve));
+    await once(idle, 'connect');
     const half = connectPlain(port, '127.0.0.1');
     await new Promise<void>((resolve) => half.write(Buffer.from([22, 3, 1]), () => resolve()));
     const ready = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
-    await new Promise((resolve) => ready.once('secureConnect', resolve));
-    const closed = [idle, half, ready].map(
-      (socket) =>
-        new Promise((resolve) =>
-          socket
-            .on('error', () => undefined)
-            .resume()
-            .once('close', resolve),
-        ),
-    );
+    await once(ready, 'secureConnect');
+    const closed = [idle, half, ready].map((socket) => {
+      socket.on('error', () => undefined).resume();
+      return once(socket, 'close');
+    });
     await server.close();
     await Promise.all(closed);
   });

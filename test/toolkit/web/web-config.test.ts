@@ -37,7 +37,7 @@ describe.skipIf(areMissing(OPENSSL))('web/web-config', () => {
     copyFileSync(makeCertificate().keyFile, join(folder, 'other.key'));
   });
 
-  // The first column is the file of the same case among the toolkit's own, web/testdata/web_config_* and tls_config_*.
+  // The first column names the same case of Prometheus' exporter-toolkit: web/testdata/web_config_* and tls_config_*.
   it.each([
     ['empty', ''],
     ['noAuth.good', `${TLS}  client_auth_type: VerifyClientCertIfGiven\n`],
@@ -82,7 +82,7 @@ describe.skipIf(areMissing(OPENSSL))('web/web-config', () => {
     ],
     // Cases of our own.
     [
-      'a certificate and a key that are no pair',
+      'a key of another certificate',
       'tls_server_config: {cert_file: server.crt, key_file: other.key}\n',
       [':1: tls_server_config.key_file: the key does not match the certificate'],
     ],
@@ -104,7 +104,7 @@ describe.skipIf(areMissing(OPENSSL))('web/web-config', () => {
       `${TLS}  max_version: TLS11\n`,
       [':4: tls_server_config.max_version: expected at least min_version, which is TLSv1.2'],
     ],
-    ['YAML that is none', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
+    ['invalid YAML', 'tls_server_config: [\n', [expect.stringMatching(/^:1: /)]],
   ])('%s is refused', async (_name, text, expected) => {
     expect(await mistakesIn(text)).toEqual(expected);
   });
