@@ -163,7 +163,12 @@ describe('every epoch of watched validators', () => {
     const owner = new Owner();
     const waits: number[] = [];
     for (let i = 0; i < 8; i += 1) {
-      const { entry, failure } = await round(owner.source, apiOf(() => 'away', owner.now), owner.entry, owner);
+      const { entry, failure } = await round(
+        owner.source,
+        apiOf(() => 'away', owner.now),
+        owner.entry,
+        owner,
+      );
       expect([failure, entry.value.epoch_duties?.cursor]).toEqual([undefined, undefined]);
       owner.entry = entry;
       waits.push((owner.due() - owner.now) / SECOND);
