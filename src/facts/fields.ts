@@ -47,6 +47,8 @@ export const daily = optional(
 
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
+/** More than there are. A mistyped larger range would use up the memory. */
+const MAX_RANGE = 10_000_000;
 
 /** Of a validator. Keys and addresses become lower case, as the service writes them, so that they can be compared. */
 export const PublicKey = hexOf(96);
@@ -87,6 +89,10 @@ export const watchItem = z
   .refine((one) => isKey(one) || one.first <= one.last, { error: 'the start of the range is larger than its end' })
   .refine((one) => isKey(one) || one.last <= MAX_INDEX, {
     error: `expected validator indices of at most ${MAX_INDEX}`,
+    abort: true,
+  })
+  .refine((one) => isKey(one) || one.last - one.first < MAX_RANGE, {
+    error: `expected a range of at most ${MAX_RANGE} validators`,
   });
 
 export function isKey(item: WatchItem): item is WatchKey {

@@ -125,10 +125,12 @@ it('refuses the path of another page for the metrics', async () => {
   await expect(withConfig('web: {telemetry_path: /docsets}')).resolves.toBeDefined();
 });
 
-it('refuses an index that no validator can have', async () => {
-  const text = 'validators:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n';
+it('refuses an index that no validator can have, and a range of more validators than there are', async () => {
+  const text =
+    'validators:\n  watch:\n    - 2147483646\n    - 2147483647\n    - "5-99999999999"\n    - "1-10000001"\n    - "1-10000000"\n';
   expect(await refusal(withConfig(text))).toEqual([
     'config.yaml:4: validators.watch[1]: expected validator indices of at most 2147483646',
     'config.yaml:5: validators.watch[2]: expected validator indices of at most 2147483646',
+    'config.yaml:6: validators.watch[3]: expected a range of at most 10000000 validators',
   ]);
 });

@@ -33,7 +33,7 @@ const RUN_MS = MS_PER_MINUTE;
 const FAILURES_OF_RUN = 3;
 /** Older epochs are read at the lowest priority. */
 const FRESH_EPOCHS = 3;
-/** At the first start the slashings source tells in seconds what is final. Until then nothing is requested. */
+/** At the first start the slashings source usually tells in seconds what is final. Until then nothing is requested. */
 const FINALITY_MS = 5_000;
 /** Several epochs can become final at once, so up to so many may wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
@@ -65,7 +65,9 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
       const nextAt = Math.max(begunAt + intervalMs, last.attemptAt + MS_PER_MINUTE);
       if (again === undefined) return isStretched ? Math.min(tick, nextAt) : tick;
       if (again === 'now') return now;
-      return Math.min(tick, last.attemptAt + (cursor === undefined ? FINALITY_MS : MS_PER_MINUTE));
+      // Each look writes the state, so the first ones wait longer and longer.
+      const waitMs = cursor === undefined ? Math.max(FINALITY_MS, last.attemptAt - begunAt) : MS_PER_MINUTE;
+      return Math.min(tick, last.attemptAt + Math.min(waitMs, MS_PER_MINUTE));
     },
     async run(context, value) {
       const pass = new Pass(options, part, context, value);
@@ -128,7 +130,10 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     const { finality } = inputs;
     const isLongStop = stop && stop.to - stop.from > this.#caughtUp * MS_PER_EPOCH;
     this.#set({ again: finality ? undefined : 'soon', ...(isLongStop && { stoppedUntil: stop.to }) });
-    if (!finality) return undefined;
+    if (!finality) {
+      this.#set({ begunAt: this.#ledger.begunAt ?? timing.now });
+      return undefined;
+    }
     const newest = epochAt(chain, finality.at) - 1;
     this.#startOrSkip(newest, finality.readAt);
     let failure: Error | undefined;

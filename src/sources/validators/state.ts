@@ -131,7 +131,7 @@ export const Ledger = z.object({
   unreadable: Ranges,
   /** When to read again, if not at the next interval: at once, or in a minute because the service lacks the epoch. */
   again: z.enum(['now', 'soon']).exactOptional(),
-  /** When reading the last epoch began (Unix ms). */
+  /** When reading the last epoch began, or the first look for what is final (Unix ms). */
   begunAt: z.number().exactOptional(),
   /** When a stop longer than `catch_up` ended (Unix ms), until we know what became final during the stop. */
   stoppedUntil: z.number().exactOptional(),

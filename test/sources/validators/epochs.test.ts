@@ -16,7 +16,7 @@ import { apiOf, type Written } from '../../property/odd.ts';
 import { validatorsOptions } from '../../support/answers/validators.ts';
 import { samplesOf, sampleValue } from '../../support/exposition/samples.ts';
 import { round, scheduleAt } from '../../support/runs/round.ts';
-import { DAY, HOUR, MINUTE, timing } from '../../support/time/timing.ts';
+import { DAY, HOUR, MINUTE, SECOND, timing } from '../../support/time/timing.ts';
 
 const FIRST = 444_375;
 const SERVICE = { 'x-beaconchain-version': '1' };
@@ -159,11 +159,22 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner, 'home')).toBe(12 * epochs);
   });
 
-  it('starts with the epoch that is final at the first start, once finality is known', async () => {
+  it('starts with the epoch that is final at the first start, and looks rarely once finality is late', async () => {
     const owner = new Owner();
-    const api = apiOf(() => 'away', owner.now);
-    const { entry, failure } = await round(owner.source, api, owner.entry, { now: owner.now });
-    expect([failure, entry.value.epoch_duties?.cursor]).toEqual([undefined, undefined]);
+    const waits: number[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const { entry, failure } = await round(
+        owner.source,
+        apiOf(() => 'away', owner.now),
+        owner.entry,
+        owner,
+      );
+      expect([failure, entry.value.epoch_duties?.cursor]).toEqual([undefined, undefined]);
+      owner.entry = entry;
+      waits.push((owner.due() - owner.now) / SECOND);
+      owner.now = owner.due();
+    }
+    expect(waits).toEqual([5, 5, 10, 20, 40, 60, 60, 60]);
     await owner.poll();
     expect(owner.part()).toMatchObject({ first: FIRST, cursor: FIRST, counted: FIRST, skipped: 0 });
   });
