@@ -1,5 +1,5 @@
 import type { Headers } from '../../../src/budget/headers.ts';
-import { HOUR, SECOND } from '../../support/time/timing.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/time/timing.ts';
 import type { Sent, TrafficEvent } from '../traffic.ts';
 import type { World } from '../world.ts';
 import { type Check, when } from './check.ts';
@@ -108,8 +108,11 @@ function tellsRest({ head }: Sent): boolean {
   return ['hour', 'month'].every((window) => head.headers[`x-ratelimit-remaining-${window}`] !== undefined);
 }
 
+/** A month counts as begun when that has held for so long (behaviour 39a). */
+const MONTH_LATE_MS = 2 * MINUTE;
+
 /** The program takes it that the hour and the month are those of the calendar. The clocks differ by seconds. */
 function isAfterEnd(window: 'hour' | 'month', before: number, now: number): boolean {
   if (window === 'hour') return Math.floor(before / HOUR) !== Math.floor(now / HOUR);
-  return new Date(before).getUTCMonth() !== new Date(now).getUTCMonth();
+  return new Date(before - MONTH_LATE_MS).getUTCMonth() !== new Date(now).getUTCMonth();
 }
