@@ -43,9 +43,15 @@ function countsIn({ promql_expr_test: checks }: Case): Case['promql_expr_test'] 
   return checks.filter(({ expr }) => expr.startsWith('count by (alertname) (ALERTS{'));
 }
 
+/** The rules of an operator make it, not a scrape. */
+function isThreshold({ series }: { readonly series: string }): boolean {
+  return series.startsWith('beaconchain:');
+}
+
 /** What Prometheus makes of our labels where the target has those names, and honor_labels is not true. */
 function renamed(one: Case): Case {
   const input_series = one.input_series.map(({ series, values }) => {
+    if (isThreshold({ series })) return { series, values };
     const [, metric, own = ''] = series.match(/^(\w+)\{(.*)\}$/) ?? [];
     const labels = own.replaceAll(/\b(\w+)=/g, (all, label) => (TARGET.includes(label) ? `exported_${label}=` : all));
     return { series: `${metric}{${[labels, ...TARGET.map((label) => `${label}="home"`)].join(', ')}}`, values };
@@ -81,5 +87,6 @@ function replicated(one: Case): Case {
     expr: expr.replace('{', `{instance=~"j.*", alertname!~"${OF_PROCESS.source.replace('?:', '')}", `),
     exp_samples: check.exp_samples.filter(({ labels }) => !OF_PROCESS.test(labels)),
   }));
-  return { ...one, input_series: [...input_series, ...leaders], promql_expr_test };
+  const thresholds = one.input_series.filter(isThreshold);
+  return { ...one, input_series: [...thresholds, ...input_series, ...leaders], promql_expr_test };
 }
