@@ -84,9 +84,10 @@ export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledge
   }
   if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
   const mayProbe = key.standing === 'revoked';
-  const asking = mapBuckets(ledger, (bucket) =>
-    mayProbe || isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket,
-  );
+  const asking = mapBuckets(ledger, (bucket) => {
+    const isOpen = mayProbe && bucket.wait.until <= now;
+    return isOpen || isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket;
+  });
   return { ...asking, key: { ...key, mayProbe } };
 }
 

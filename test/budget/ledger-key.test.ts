@@ -117,6 +117,13 @@ describe('budget/ledger: revoked', () => {
     const again = told(sent(mayProbe, at), 429, { at: at + 300, revoked: true });
     expect(again.key).toMatchObject({ standing: 'revoked', since: at + 300, mayProbe: false });
   });
+
+  it('asks only after the wait that another 429 names', () => {
+    const closed = told(sent(mayProbe, NOW), 429, { headers: { 'retry-after': '1407' } });
+    const asking = withKey(closed, 'this key', NOW + 10 * MINUTE);
+    expect(asking.key.mayProbe).toBe(true);
+    expect(opensAt(asking, ROUTE)).toBeGreaterThanOrEqual(NOW + 1_407_000);
+  });
 });
 
 describe('budget/ledger: a quota that is used up', () => {
