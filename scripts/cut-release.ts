@@ -36,7 +36,7 @@ export function withVersion(file: string, text: string, version: string): string
   return place ? text.replace(place, version) : text;
 }
 
-/** Three numbers without zeros in front: npm publishes 01.2.3 as 1.2.3, which is neither the tag nor the changelog. */
+/** Three numbers without zeros in front: npm publishes 01.2.3 as 1.2.3, which matches neither the tag nor the changelog. */
 export function isVersion(text: string): boolean {
   return /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}$/.test(text);
 }
@@ -57,7 +57,7 @@ export function withHeading(changelog: string, version: string, date: string): s
 
 if (import.meta.main) {
   const [version = ''] = process.argv.slice(2);
-  if (!isVersion(version)) throw new Error('expected a version such as 1.2.3');
+  if (!isVersion(version)) throw new Error(`expected a version such as 1.2.3, not "${version}"`);
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
   const { version: before } = JSON.parse(textOf('package.json')) as { version: string };
   if (isOlder(version, before)) throw new Error(`package.json says ${before}, ${version} is older`);

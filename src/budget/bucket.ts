@@ -116,6 +116,11 @@ export function windowAt(
   return { ...window, left: usable(window, options.utilization), reserved, resetsAt, end };
 }
 
+/** Only a wait for the end of the month is longer than an hour. */
+export function isForMonth({ until, at }: Wait): boolean {
+  return until - at > MS_PER_HOUR;
+}
+
 /** Whether the bucket is closed, but may send one request because the operator asks. */
 export function isAsking(bucket: Bucket, options: BudgetOptions, now: UnixMs): boolean {
   return bucket.askedAt !== undefined && (bucket.wait.until > now || spentWindows(bucket, options, now).length > 0);
@@ -165,7 +170,11 @@ export function quotaOf(bucket: Bucket, options: BudgetOptions, now: UnixMs): Qu
   const month = windowAt(bucket, 'month', options, now);
   const isMonthly = currentWindow(bucket, 'month', options, now) !== undefined;
   const plan = isMonthly ? { isMonthly: true } : Object.keys(bucket.limits).length > 0 ? { isMonthly: false } : {};
-  if (isAsking(bucket, options, now)) return { closedUntil: 0, limit: 'month', ...NO_QUOTA, ...plan, askedAt };
+  if (isAsking(bucket, options, now)) {
+    // A shorter wait is not about the plan.
+    const closedUntil = isForMonth(bucket.wait) ? 0 : bucket.wait.until;
+    return { closedUntil, limit: 'month', ...NO_QUOTA, ...plan, askedAt };
+  }
   const spent = spentWindows(bucket, options, now);
   const closedUntil = Math.max(bucket.wait.until, ...spent.map(({ resetsAt }) => resetsAt));
   const limit = spent.at(-1)?.name ?? (bucket.wait.until > now ? '429' : 'month');

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MS_PER_HOUR, MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
+import { MS_PER_MINUTE } from '../toolkit/lib/duration.ts';
 import type { Time } from '../toolkit/lib/held-time.ts';
 import type { Milliseconds, UnixMs } from '../toolkit/lib/time.ts';
 import {
@@ -8,6 +8,7 @@ import {
   chargeBucket,
   EMPTY_BUCKET,
   isAsking,
+  isForMonth,
   observeBucket,
   quotaOf,
   settled as settledBucket,
@@ -84,17 +85,16 @@ export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledge
   }
   if (now - key.since < ASK_AGAIN_AFTER_MS) return ledger;
   const mayProbe = key.standing === 'revoked';
-  const asking = mapBuckets(ledger, (bucket) => {
-    const isOpen = mayProbe && bucket.wait.until <= now;
-    return isOpen || isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket;
-  });
+  const asking = mapBuckets(ledger, (bucket) =>
+    mayProbe || isWorthAsking(bucket, now) ? { ...bucket, askedAt: now } : bucket,
+  );
   return { ...asking, key: { ...key, mayProbe } };
 }
 
-/** Whether a quota limits us. Only a wait for the end of the month is longer than an hour. A 429 is a response, too. */
+/** Whether a quota limits us. A 429 is a response, too. */
 function isWorthAsking({ month, wait }: Bucket, now: UnixMs): boolean {
   if (now - wait.at < ASK_AGAIN_AFTER_MS) return false;
-  return wait.until > now ? wait.until - wait.at > MS_PER_HOUR : month !== undefined;
+  return wait.until > now ? isForMonth(wait) : month !== undefined;
 }
 
 /** The ledger at this time. A time in the future is from before the clock was set back. */

@@ -47,7 +47,7 @@ export const daily = optional(
 
 /** The service uses the next number for an unknown proposer (api-facts 8.1). */
 const MAX_INDEX = 2_147_483_646;
-/** More than there are. A mistyped larger range would use up the memory. */
+/** More validators than exist. A mistyped larger range would use up the memory. */
 const MAX_RANGE = 10_000_000;
 
 /** Of a validator. Keys and addresses become lower case, as the service writes them, so that they can be compared. */

@@ -33,7 +33,7 @@ const RUN_MS = MS_PER_MINUTE;
 const FAILURES_OF_RUN = 3;
 /** Older epochs are read at the lowest priority. */
 const FRESH_EPOCHS = 3;
-/** At the first start the slashings source usually tells in seconds what is final. Until then nothing is requested. */
+/** At the first start the slashings source usually knows in seconds what is final. Until then nothing is requested. */
 const FINALITY_MS = 5_000;
 /** Several epochs can become final at once, so up to so many may wait without a stop. */
 const LEAST_CAUGHT_UP = 3;
@@ -61,12 +61,13 @@ function epochRead<Row extends EpochRow, Own extends OwnOf>(
     price: ({ intervalMs, isStretched }) => chunks * (isStretched ? MS_PER_DAY / intervalMs : EPOCHS_PER_DAY),
     due(value, last, { now, isStretched, intervalMs }, tick) {
       const { again, cursor, begunAt = last.attemptAt } = part.of(value) ?? {};
-      // An epoch of a large set takes several runs, so the interval counts from the start of the epoch. The next epoch may come later.
+      // An epoch of a large set takes several runs, so the interval counts from the start of the epoch. If the next epoch is not final by
+      // then, look every minute.
       const nextAt = Math.max(begunAt + intervalMs, last.attemptAt + MS_PER_MINUTE);
       if (again === undefined) return isStretched ? Math.min(tick, nextAt) : tick;
       if (again === 'now') return now;
-      // Each look writes the state, so the first ones wait longer and longer.
-      const waitMs = cursor === undefined ? Math.max(FINALITY_MS, last.attemptAt - begunAt) : MS_PER_MINUTE;
+      // Each look writes the state, so the wait grows to a minute.
+      const waitMs = cursor === undefined ? Math.max(FINALITY_MS, Math.abs(last.attemptAt - begunAt)) : MS_PER_MINUTE;
       return Math.min(tick, last.attemptAt + Math.min(waitMs, MS_PER_MINUTE));
     },
     async run(context, value) {
