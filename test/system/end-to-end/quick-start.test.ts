@@ -27,9 +27,12 @@ it.skipIf(areMissing(PROMETHEUS, ALERTMANAGER))(
     };
     expect(data.groups.flatMap(({ rules }) => rules).filter(({ health }) => health !== 'ok')).toEqual([]);
 
-    const targets = await fetch(`http://localhost:${prometheus}/api/v1/targets`).then((answer) => answer.json());
     const scrapeUrl = `http://127.0.0.1:${await portOf(demo)}/metrics`;
-    expect(targets).toMatchObject({ data: { activeTargets: [{ scrapeUrl, health: 'up' }] } });
+    // BeaconchainWatchdog fires before the first scrape.
+    await waitFor(async () => {
+      const targets = await fetch(`http://localhost:${prometheus}/api/v1/targets`).then((answer) => answer.json());
+      expect(targets).toMatchObject({ data: { activeTargets: [{ scrapeUrl, health: 'up' }] } });
+    });
 
     const pid = demo.child.pid ?? 0;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
