@@ -76,7 +76,8 @@ export function emptyLedger(): Ledger {
 
 /**
  * The ledger for the key of a start or reload. Another key may belong to another account, so its ledger is empty. With the same key,
- * one request may ask whether access is still revoked or a quota has changed, if the last response is old enough.
+ * one request may ask whether access is still revoked or a quota has changed, if the last response is old enough. It waits for the end
+ * of a short wait.
  */
 export function withKey(ledger: Ledger, fingerprint: string, now: UnixMs): Ledger {
   const { key, aliveAt } = ledger;

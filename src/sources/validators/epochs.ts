@@ -130,11 +130,12 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     const { inputs, timing, stop } = this.#context;
     const { finality } = inputs;
     const isLongStop = stop && stop.to - stop.from > this.#caughtUp * MS_PER_EPOCH;
-    this.#set({ again: finality ? undefined : 'soon', ...(isLongStop && { stoppedUntil: stop.to }) });
-    if (!finality) {
-      this.#set({ begunAt: this.#ledger.begunAt ?? timing.now });
-      return undefined;
-    }
+    this.#set({
+      again: finality ? undefined : 'soon',
+      ...(!finality && { begunAt: this.#ledger.begunAt ?? timing.now }),
+      ...(isLongStop && { stoppedUntil: stop.to }),
+    });
+    if (!finality) return undefined;
     const newest = epochAt(chain, finality.at) - 1;
     this.#startOrSkip(newest, finality.readAt);
     let failure: Error | undefined;
