@@ -163,6 +163,8 @@ export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
 /** The machine with null for counters of several pushers, and with the gauges of one pusher. */
 export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
   const boots = bootsAt(machine, now);
+  // Of thousands, hardly any is odd.
+  if (!boots && !machine.learned?.fell) return machine;
   const after: Machine = { ...machine };
   for (const [set, { process, fields }] of Object.entries(COUNTERS)) {
     const isWithheld = (boots && (boots.isShared || process === 'system')) || hasFallen(set, machine, now);

@@ -43,7 +43,7 @@ function recordsOf(machine: Machine, now: UnixMs, fits: (ageMs: Milliseconds) =>
   const records: Partial<Machine> = machine.learned ? { learned: machine.learned } : {};
   for (const process of PROCESSES) {
     const record = machine[process];
-    if (record && fits(now - record.timestamp * 1000)) Object.assign(records, { [process]: record });
+    if (record && fits(now - record.timestamp * 1000)) (records as Record<Process, object>)[process] = record;
   }
   return records;
 }
