@@ -15,7 +15,7 @@ export const SHAPES: Readonly<Record<string, (bytes: number) => string>> = {
 
 /** Just below the limits on commas and brackets, of a page and of slashings. */
 const VALUES = [19_990, 599_900] as const;
-const OBJECTS = [19_990, 990] as const;
+const OBJECTS = [4_990, 990] as const;
 
 /** A list at the limit, with spaces between the items to reach the size. A page has it as `system_metrics`. */
 function listOf(item: string, [ofPage, ofSlashings]: readonly [number, number], bytes: number): string {

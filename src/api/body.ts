@@ -14,8 +14,8 @@ interface Limits {
   readonly commas: number;
 }
 
-/** A page has up to 100 records of at most 60 fields. Limiting commas limits objects too. */
-const PAGE: Limits = { bytes: MIB, brackets: Number.POSITIVE_INFINITY, commas: 20_000 };
+/** A page has up to 100 records of at most 60 fields and ten objects. */
+const PAGE: Limits = { bytes: MIB, brackets: 5_000, commas: 20_000 };
 /** A slashing lists at most 131,072 validators twice (Electra): 2.1 MB. Before Electra a block could contain two. */
 const SLASHINGS: Limits = { bytes: 4 * MIB, brackets: 1_000, commas: 600_000 };
 /** Errors of the service are short. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isObject } from '../toolkit/lib/is-object.ts';
+import { valueAt } from '../toolkit/yaml/value-at.ts';
 import { ODD } from './answers/fields.ts';
 import type { Endpoint } from './endpoints.ts';
 import { RequestFailed } from './errors.ts';
@@ -19,13 +20,15 @@ export interface Reading<T> {
   readonly odd?: Odd;
 }
 
+const NO_OBJECT: Reading<never> = { odd: { place: '', message: 'expected an object' } };
+
 /**
  * Reads a record field by field. A field of another type or range becomes null, and an object with fields of its own becomes one
  * without fields. The whole record is bad if its schema requires the field.
  */
 export function readRecord<S extends z.ZodType>(record: S, item: unknown): Reading<z.output<S>> {
   // Drops anything else before zod sees it, because 600,000 errors of zod take 200 MiB.
-  if (!isObject(item) && !(record instanceof z.ZodString)) return { odd: { place: '', message: 'expected an object' } };
+  if (!isObject(item) && !(record instanceof z.ZodString)) return NO_OBJECT;
   return readFields(record, item);
 }
 
@@ -91,7 +94,10 @@ function readFields<S extends z.ZodType>(schema: S, input: unknown): Reading<z.o
   const rest = structuredClone(input);
   for (let passes = 1; passes < MAX_PASSES && !parsed.success; passes += 1) {
     const { issues } = parsed.error;
-    if (issues.some((issue) => isIdentity(issue) || fieldOf(issue).length === 0)) break;
+    const isWhole = (issue: z.core.$ZodIssue): boolean => isIdentity(issue) || fieldOf(issue).length === 0;
+    // A field that is not even readable as null is required.
+    const isRequired = (issue: z.core.$ZodIssue): boolean => passes > 2 && valueAt(rest, fieldOf(issue)) === null;
+    if (issues.some((issue) => isWhole(issue) || isRequired(issue))) break;
     for (const issue of issues) replace(rest, fieldOf(issue), passes === 1 ? ODD : isObjectExpected(issue) ? {} : null);
     parsed = schema.safeParse(rest);
   }
