@@ -142,7 +142,7 @@ function expectedOf(sandbox: Sandbox, counted: ReadonlyMap<string, string>, part
     const duties = dutiesIn(world, validators, epoch);
     pairs.forEach(([, group], i) => {
       const own = duties[i];
-      if (!own || own.assigned === 0) return;
+      if (!own || own.assigned + own.seats === 0) return;
       const effective = validators[i]?.balances.effective ?? 0n;
       const added = part === 'epoch_duties' ? dutiesOf(own) : rewardsOf(own, effective);
       for (const [counter, amount] of Object.entries(added)) {
