@@ -458,6 +458,16 @@ describe('every epoch of watched validators', () => {
     expect(recent(end + 2 * HOUR + 1)).toBeUndefined();
   });
 
+  it('shows no recent misses of a slashed validator, because its owner had to stop it', async () => {
+    const owner = new Owner({ status: true });
+    const { silences, slashed } = owner.sandbox.chains.mainnet;
+    silences.push({ validator: 7, from: owner.now - DAY, until: Number.POSITIVE_INFINITY });
+    slashed.attester.set(FIRST * 32, [7]);
+    await owner.live(8);
+    expect(owner.value('validator_missed_attestations_total', { validator: '7', group: 'home' })).toBeGreaterThan(2);
+    expect(owner.value('validator_recent_missed_attestations', { validator: '7', group: 'home' })).toBeUndefined();
+  });
+
   it('ends recent misses if there is a gap', async () => {
     const owner = new Owner();
     owner.sandbox.chains.mainnet.silences.push({ validator: 7, from: 0, until: owner.now });
