@@ -42,7 +42,8 @@ function optionsOf(list: number): ValidatorsOptions {
   const rangesOf = (of: typeof named) => watchOf(of.map(([, first, last]) => ({ first, last })));
   const groups = named.flatMap((one) => (one[0] === undefined ? [] : [{ name: one[0], watch: rangesOf([one]) }]));
   const watch = rangesOf(named);
-  return validatorsOptions({ watch, groups: watchedGroups(watch, groups), epochs: true, rewards: false });
+  const parts = { syncCommittee: true, epochs: true, rewards: false } as const;
+  return validatorsOptions({ watch, groups: watchedGroups(watch, groups), ...parts });
 }
 
 /** What happens in a step. */

@@ -201,6 +201,24 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
+  it('is awaited for a member of a sync committee that has left, because it keeps its seats', async () => {
+    const watch = watchOf([{ first: 7, last: 7 }]);
+    const owner = new Owner({ watch, groups: watchedGroups(watch, []), status: true });
+    const world = owner.sandbox.chains.mainnet;
+    Object.assign(world.proposers, { validators: [7], slots: 1e9 });
+    const { life, ...drawn } = validatorAt(world, 7, FIRST) as Validator;
+    world.validators.push({ ...drawn, life: { ...life, exit: FIRST - 9, withdrawable: FIRST + 247 } });
+    const committees = [{ period: 1735, seats: [7] }];
+    owner.entry = { ...owner.entry, value: { ...owner.entry.value, committees } };
+    owner.fault = ({ part, epoch }) => (part === 'epoch_rewards' && epoch === FIRST ? NOT_YET : undefined);
+    await owner.poll();
+    expect(owner.part('epoch_rewards').cursor).toBe(FIRST - 1);
+    owner.fault = () => undefined;
+    await owner.poll(MINUTE);
+    expect(owner.part('epoch_rewards')).toMatchObject({ cursor: FIRST, unread: 0 });
+    expect(owner.value('rewards_ether_total', { duty: 'sync_committee' })).toBeGreaterThan(0);
+  });
+
   it('becomes a failure if the service never has it', async () => {
     const owner = new Owner();
     owner.fault = () => ({ ...NOT_YET, status: 400 });
