@@ -452,10 +452,13 @@ describe('every epoch of watched validators', () => {
     expect(duties?.nextAttemptAt).toBeCloseTo(began + MS_PER_EPOCH * (900 / 700), -1);
   });
 
-  it('counts an unreadable row as unread, and keeps its neighbours', async () => {
+  it.each([
+    ['an unreadable row', '"index":"x",'],
+    ['a second row of another validator', '"index":4,'],
+  ])('counts %s as unread, and keeps its neighbours', async (_, instead) => {
     const owner = new Owner();
     owner.fault = (asked, good) =>
-      asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', '"index":"x",') } : undefined;
+      asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', instead) } : undefined;
     await owner.poll();
     expect(owner.part()).toMatchObject({ counted: FIRST, unread: 1 });
     expect(attestations(owner)).toBe(24);
