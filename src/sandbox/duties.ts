@@ -20,8 +20,13 @@ export function performance(sandbox: Sandbox, asked: AggregateBody, now: UnixMs)
 /** POST /api/v2/ethereum/validators/rewards-aggregate (api-facts 11.1). */
 export function rewards(sandbox: Sandbox, asked: AggregateBody, now: UnixMs): string {
   const { duties, rewards: earned, range } = dayOf(sandbox, asked, now);
-  if (duties.assigned === 0) throw new Refusal(404);
+  if (!hasDuty(duties)) throw new Refusal(404);
   return JSON.stringify(rewardsAnswer(earned, range));
+}
+
+/** A member of a sync committee has seats even after its exit. */
+function hasDuty({ assigned, seats }: Duties): boolean {
+  return assigned + seats > 0;
 }
 
 /** POST /api/v2/ethereum/validators/performance-list (api-facts 11.5). */
@@ -57,7 +62,7 @@ function epochPage(
     const duties = dutiesOver(world, validators, { start: epoch, end: epoch });
     return validators.flatMap(({ index, publicKey, balances }, i) => {
       const own = duties[i];
-      if (!own || own.assigned === 0) return [];
+      if (!own || !hasDuty(own)) return [];
       const { data } = answerOf({ duties: own, rewards: rewardsFor(own, balances.effective) }, range);
       return [{ validator: { index, public_key: publicKey }, ...data }];
     });

@@ -1,4 +1,4 @@
-import { periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, periodOf, SLOTS_PER_EPOCH } from '../facts/chain.ts';
 import { between, hash32, mix } from '../toolkit/lib/random.ts';
 import { paidFor } from './blocks.ts';
 import { isMissed, proposerOf, SEATS, slashedAt } from './chain-world.ts';
@@ -73,15 +73,18 @@ export function dutiesIn(
   const byProposer = Map.groupBy(slots, (slot) => proposerOf(world, slot));
   return validators.map((validator) => {
     const { index } = validator;
-    if (index === null || !isActive(validator, epoch)) return NONE;
+    if (index === null) return NONE;
     const isThere = !isSilent(world, validator, epoch);
     const own = byProposer.get(index);
-    const held = seats.get(index) ?? 0;
+    // Members are drawn from those that are active a period before, and keep their seats after an exit.
+    const drawnIn = (periodOf(epoch) - 1) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+    const held = isActive(validator, Math.max(0, drawnIn)) ? (seats.get(index) ?? 0) : 0;
     const assigned = held === 0 ? 0 : held * slots.filter((slot) => !isMissed(world, slot)).length;
+    const member = { seats: assigned, filled: isThere ? assigned : 0 };
+    if (!isActive(validator, epoch)) return { ...NONE, ...member };
     return {
       ...attestationIn(world, index, epoch, isThere),
-      seats: assigned,
-      filled: isThere ? assigned : 0,
+      ...member,
       ...(own ? proposalsAt(world, own) : NO_PROPOSALS),
     };
   });

@@ -32,7 +32,7 @@ function goldenConfig(): Config {
     },
     validators: {
       ...config.validators,
-      watch: { mainnet: [{ first: 12_345, last: 12_345 }], hoodi: [{ first: 0, last: 99 }] },
+      watch: { mainnet: [{ first: 12_345, last: 12_346 }], hoodi: [{ first: 0, last: 99 }] },
       epochs: true,
       feeRecipients: [`0x${'0'.repeat(40)}`],
     },

@@ -11,7 +11,7 @@ import { HOUR, MINUTE, NOW } from '../support/time/timing.ts';
 
 /** A name with every character that a label value must escape or keep. */
 export const ODD_NAME = 'rack "7"\\Zürich\n机器 <b>{x="y"}</b> # EOF';
-/** The watched validator. */
+/** A watched validator, which is slashed. The next one is watched too. */
 const OWN = 12_345;
 
 const TIMES = [NOW - 75 * MINUTE, NOW - 12 * MINUTE, NOW - 5 * MINUTE, NOW - 30_000];
@@ -36,7 +36,8 @@ function goldenWorld(): Sandbox {
   silence(machineIn(fleet, 'hoodi-1'), NOW - 70 * MINUTE);
   const world = chains.mainnet;
   const slot = (minutesAgo: number): number => slotAt('mainnet', NOW - minutesAgo * MINUTE);
-  world.silences.push({ validator: OWN, from: NOW - 60 * MINUTE, until: Number.POSITIVE_INFINITY });
+  for (const validator of [OWN, OWN + 1])
+    world.silences.push({ validator, from: NOW - 60 * MINUTE, until: Number.POSITIVE_INFINITY });
   world.changes.push({ validator: OWN, at: NOW - 60 * MINUTE, to: '0x02' });
   world.blocks.set(slot(50), [{ ...drawnBlock(world, slot(50)), deposits: 31 }]);
   world.slashed.proposer.set(slot(45), [70_000]);

@@ -42,7 +42,8 @@ function optionsOf(list: number): ValidatorsOptions {
   const rangesOf = (of: typeof named) => watchOf(of.map(([, first, last]) => ({ first, last })));
   const groups = named.flatMap((one) => (one[0] === undefined ? [] : [{ name: one[0], watch: rangesOf([one]) }]));
   const watch = rangesOf(named);
-  return validatorsOptions({ watch, groups: watchedGroups(watch, groups), epochs: true, rewards: false });
+  const parts = { syncCommittee: true, epochs: true, rewards: false } as const;
+  return validatorsOptions({ watch, groups: watchedGroups(watch, groups), ...parts });
 }
 
 /** What happens in a step. */
@@ -142,7 +143,7 @@ function expectedOf(sandbox: Sandbox, counted: ReadonlyMap<string, string>, part
     const duties = dutiesIn(world, validators, epoch);
     pairs.forEach(([, group], i) => {
       const own = duties[i];
-      if (!own || own.assigned === 0) return;
+      if (!own || own.assigned + own.seats === 0) return;
       const effective = validators[i]?.balances.effective ?? 0n;
       const added = part === 'epoch_duties' ? dutiesOf(own) : rewardsOf(own, effective);
       for (const [counter, amount] of Object.entries(added)) {

@@ -118,7 +118,7 @@ export async function readRows<Row extends EpochRow>(
   { chain, epoch, validators, priority, hadNoDuties }: Asked,
 ): Promise<Map<number, Row | undefined>> {
   const rows = new Map<number, Row | undefined>();
-  let bad = 0;
+  let count = 0;
   try {
     const ending = await eachPage(async (cursor) => {
       const asked = { chain, identifiers: validators, epoch, cursor, priority };
@@ -129,7 +129,7 @@ export async function readRows<Row extends EpochRow>(
       const read = api.records(endpoint, schema, data, ({ validator: { index = -1 } }) => validators.includes(index));
       if (read.some(({ finality }) => finality !== 'finalized')) throw notYet(endpoint, `epoch ${epoch} is not final`);
       for (const row of read) rows.set(row.validator.index ?? -1, row);
-      bad += data.length - read.length;
+      count += data.length;
       return { cursor: paging?.next_cursor, count: data.length };
     }, PAGES_OF_CHUNK);
     if (ending !== 'end' && rows.size < validators.length)
@@ -139,6 +139,8 @@ export async function readRows<Row extends EpochRow>(
     throw isFailure(error, 'not_found', 'bad_request') ? notYet(endpoint, error.message) : error;
   }
   if (rows.size === 0 && !validators.every(hadNoDuties)) throw notYet(endpoint, `no rows of epoch ${epoch}`);
+  // A row that is unreadable, or repeats another, may be in the place of one that is missing.
+  const bad = count - rows.size;
   for (const one of validators.filter((one) => !rows.has(one)).slice(0, bad)) rows.set(one, undefined);
   return rows;
 }

@@ -23,14 +23,16 @@ export interface Missing {
   readonly until: UnixMs;
 }
 
-/** Validators that missed recently, the most first. */
+/** Validators that missed recently, the most first. Without slashed ones, which their owner had to stop. */
 export function recentlyMissing(options: ValidatorsOptions, value: Validators, now: UnixMs): Missing[] {
   const { chain, watch, epochs } = options;
   const own = epochs === false ? [] : (value.epoch_duties?.validators ?? []);
+  const slashed = new Set(value.validators.map((one) => one.slashed?.validator));
   const missing = own.flatMap(([validator, newest, bits]): Missing[] => {
     const until = shownUntil({ at: epochEnd(chain, newest) }, RECENT_MS, now);
     const missed = bits.toString(2).replaceAll('0', '').length;
-    return until !== undefined && missed > 0 && watches(watch, validator) ? [{ validator, missed, until }] : [];
+    const isShown = missed > 0 && watches(watch, validator) && !slashed.has(validator);
+    return until !== undefined && isShown ? [{ validator, missed, until }] : [];
   });
   return missing.sort((a, b) => b.missed - a.missed || a.validator - b.validator);
 }
@@ -100,7 +102,7 @@ export function epochFamilies(options: ValidatorsOptions, value: Validators, now
     ),
     counter(
       'validator_recent_missed_attestations',
-      `Attestations that a watched validator missed in its last ${LAST_EPOCHS} counted epochs; absent at 0, or if the newest is over 2 hours old. Only the ${MAX_NAMED} highest per chain`,
+      `Attestations that a watched validator missed in its last ${LAST_EPOCHS} counted epochs; absent at 0, if slashed, or 2 hours after the newest. Only the ${MAX_NAMED} highest per chain`,
       recentlyMissing(options, value, now)
         .slice(0, MAX_NAMED)
         .flatMap(({ validator, missed, until }) => sample(chain, missed, validatorLabels(groups, validator), until)),

@@ -3,7 +3,7 @@ import { SlotRow } from '../../api/answers/slots.ts';
 import type { Api } from '../../api/client.ts';
 import { PAGE_SIZE, type PastRange, requestTo, type Span } from '../../api/endpoints.ts';
 import { RequestFailed } from '../../api/errors.ts';
-import { epochAt, epochEnd, epochTime } from '../../facts/chain.ts';
+import { EPOCHS_PER_SYNC_COMMITTEE_PERIOD, epochAt, epochEnd, epochTime, periodOf } from '../../facts/chain.ts';
 import { chunksOf, type Identifier, indicesOf } from '../../facts/watch.ts';
 import { type Family, mergeFamilies } from '../../toolkit/exposition/family.ts';
 import { median } from '../../toolkit/lib/median.ts';
@@ -196,12 +196,16 @@ function spanOf(range: PastRange): Span {
   return range;
 }
 
-/** The epochs in which a validator may have a row. A slashed one has penalties until it is withdrawable. */
+/**
+ * The epochs in which a validator may have a row. A slashed one has penalties until it is withdrawable. A sync committee is drawn a period
+ * ahead, and its members keep their seats after an exit.
+ */
 function lifeOf(row: Row | undefined): readonly [from: number, until: number] {
   if (!row) return [0, Infinity];
   const { epoch, slashed, activationEpoch, exitEpoch = Infinity, withdrawableEpoch = Infinity } = row;
   const isNew = activationEpoch === undefined && exitEpoch === Infinity && hadNoDutiesIn(row, epoch);
-  return [isNew ? Infinity : (activationEpoch ?? 0), slashed ? withdrawableEpoch : exitEpoch];
+  const seatedUntil = (periodOf(exitEpoch - 1) + 2) * EPOCHS_PER_SYNC_COMMITTEE_PERIOD;
+  return [isNew ? Infinity : (activationEpoch ?? 0), Math.max(seatedUntil, slashed ? withdrawableEpoch : 0)];
 }
 
 /** @throws RequestFailed, also if the index of a public key is unknown */

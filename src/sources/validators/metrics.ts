@@ -179,7 +179,7 @@ function statusFamilies(
     ),
     family(
       'watched_validators_offline',
-      'Watched validators without an attestation for two epochs (data[].online); one without duties is neither online nor offline',
+      'Watched validators without an attestation for two epochs, except slashed ones and those without duties (data[].online)',
       each(({ offline }) => offline.length),
     ),
     family(

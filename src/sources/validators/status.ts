@@ -119,7 +119,9 @@ const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row {
   const status = row?.status ?? 'not_found';
   const [index, key] = typeof asked === 'number' ? [asked] : [row?.validator.index ?? undefined, asked];
-  const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
+  // Its owner had to stop a slashed one.
+  const isStopped = row?.slashed === true && row.online === false;
+  const online = isStopped || WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {
     index,
     key,

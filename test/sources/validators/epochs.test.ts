@@ -201,6 +201,24 @@ describe('every epoch of watched validators', () => {
     expect(attestations(owner)).toBe(25);
   });
 
+  it('is awaited for a member of a sync committee that has left, because it keeps its seats', async () => {
+    const watch = watchOf([{ first: 7, last: 7 }]);
+    const owner = new Owner({ watch, groups: watchedGroups(watch, []), status: true });
+    const world = owner.sandbox.chains.mainnet;
+    Object.assign(world.proposers, { validators: [7], slots: 1e9 });
+    const { life, ...drawn } = validatorAt(world, 7, FIRST) as Validator;
+    world.validators.push({ ...drawn, life: { ...life, exit: FIRST - 9, withdrawable: FIRST + 247 } });
+    const committees = [{ period: 1735, seats: [7] }];
+    owner.entry = { ...owner.entry, value: { ...owner.entry.value, committees } };
+    owner.fault = ({ part, epoch }) => (part === 'epoch_rewards' && epoch === FIRST ? NOT_YET : undefined);
+    await owner.poll();
+    expect(owner.part('epoch_rewards').cursor).toBe(FIRST - 1);
+    owner.fault = () => undefined;
+    await owner.poll(MINUTE);
+    expect(owner.part('epoch_rewards')).toMatchObject({ cursor: FIRST, unread: 0 });
+    expect(owner.value('rewards_ether_total', { duty: 'sync_committee' })).toBeGreaterThan(0);
+  });
+
   it('becomes a failure if the service never has it', async () => {
     const owner = new Owner();
     owner.fault = () => ({ ...NOT_YET, status: 400 });
@@ -434,10 +452,13 @@ describe('every epoch of watched validators', () => {
     expect(duties?.nextAttemptAt).toBeCloseTo(began + MS_PER_EPOCH * (900 / 700), -1);
   });
 
-  it('counts an unreadable row as unread, and keeps its neighbours', async () => {
+  it.each([
+    ['an unreadable row', '"index":"x",'],
+    ['a second row of another validator', '"index":4,'],
+  ])('counts %s as unread, and keeps its neighbours', async (_, instead) => {
     const owner = new Owner();
     owner.fault = (asked, good) =>
-      asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', '"index":"x",') } : undefined;
+      asked.validators.includes(3) ? { ...good, body: good.body.replace('"index":3,', instead) } : undefined;
     await owner.poll();
     expect(owner.part()).toMatchObject({ counted: FIRST, unread: 1 });
     expect(attestations(owner)).toBe(24);
@@ -456,6 +477,16 @@ describe('every epoch of watched validators', () => {
     const end = epochEnd('mainnet', owner.part().counted ?? 0);
     expect(recent(end + 2 * HOUR)).toBe(6);
     expect(recent(end + 2 * HOUR + 1)).toBeUndefined();
+  });
+
+  it('shows no recent misses of a slashed validator, because its owner had to stop it', async () => {
+    const owner = new Owner({ status: true });
+    const { silences, slashed } = owner.sandbox.chains.mainnet;
+    silences.push({ validator: 7, from: owner.now - DAY, until: Number.POSITIVE_INFINITY });
+    slashed.attester.set(FIRST * 32, [7]);
+    await owner.live(8);
+    expect(owner.value('validator_missed_attestations_total', { validator: '7', group: 'home' })).toBeGreaterThan(2);
+    expect(owner.value('validator_recent_missed_attestations', { validator: '7', group: 'home' })).toBeUndefined();
   });
 
   it('ends recent misses if there is a gap', async () => {

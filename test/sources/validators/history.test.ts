@@ -59,7 +59,7 @@ class Past {
     const living = (index: number, life: Partial<Validator['life']>): Validator => {
       return { ...drawn(index), life: { ...drawn(index).life, ...life } };
     };
-    world.validators.push(living(LEFT, { exit: FIRST - 9, withdrawable: FIRST + 300 }));
+    world.validators.push(living(LEFT, { exit: FIRST - 600, withdrawable: FIRST - 344 }));
     world.validators.push(living(JOINS, { activation: FIRST + 4 }));
     for (const [validator, epoch] of [
       [2, 3],
@@ -204,6 +204,17 @@ describe('the past of watched validators', () => {
     expect([...valuesOf(samples, 'counted_epoch', { part: 'epoch_duties' }).values()]).toEqual(
       Array.from({ length: 12 }, (_, i) => FIRST + i),
     );
+  });
+
+  it('has the rewards of a member of a sync committee after its exit', async () => {
+    const past = new Past({ watch: watchOf([{ first: LEFT, last: LEFT }]), groups: [], keys: NO_KEYS });
+    const { validators, proposers } = past.sandbox.chains.mainnet;
+    Object.assign(validators[0]?.life ?? {}, { exit: FIRST + 4, withdrawable: FIRST + 260 });
+    Object.assign(proposers, { validators: [LEFT], slots: 1e9 });
+    const { samples } = await past.whole();
+    const earned = [...valuesOf(samples, 'rewards_ether_total', { duty: 'sync_committee' }).values()];
+    expect(earned.filter((sum, i) => sum > (earned[i - 1] ?? 0))).toHaveLength(12);
+    expect([...valuesOf(samples, 'attestations_total', { status: 'included' }).values()].at(-1)).toBe(4);
   });
 
   it('takes the announced requests, and none for validators that are not active', async () => {

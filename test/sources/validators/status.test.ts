@@ -131,6 +131,16 @@ describe('the status of watched validators', () => {
     expect(tally).toEqual({ noun: 'validator', well: 4, known: 7, unknown: 0 });
   });
 
+  it('never calls a slashed validator offline, because its owner had to stop it', async () => {
+    const slashed = { slashed: true, status: 'active_slashed' };
+    const changes = { 3: { ...slashed, online: false }, 4: { ...slashed, online: true } };
+    const { value: first } = await poll(serving(changes));
+    const { value: state } = await poll(serving(changes, 444_378), first, OPTIONS, NOW + EPOCH);
+    const shown = ['online', 'offline', 'offline_effective_balance_ether'];
+    expect(shown.map((name) => value(state, `validators_${name}`, NOW + EPOCH))).toEqual([11, 0, 0]);
+    expect(offlineSince(state, NOW + EPOCH)).toEqual({});
+  });
+
   it('remembers since which epoch a validator is offline', async () => {
     const first = await poll(off(444_377));
     expect(offlineSince(first.value)).toEqual({ 3: startOfEpoch(444_377) });
