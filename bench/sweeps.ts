@@ -39,7 +39,7 @@ async function sweepRow(machines: number, pageSizeOver: 'each' | 'all'): Promise
     `${requests.most}`,
     digits(bound),
     `${digits(summary(steady.map(({ durationMs }) => durationMs / 1_000)).median)} s`,
-    verdict(requests.most <= bound && missed.length === 0 && run.complaints.length === 0),
+    verdict(requests.most <= bound && missed.length === 0 && run.statuses.every((status) => status === 200)),
   ];
 }
 
