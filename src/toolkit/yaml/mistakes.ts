@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { CODE_MEANINGS, codeOf } from '../lib/error-code.ts';
 import { nearest } from '../lib/nearest.ts';
 import { invisibleIn, quoted, visible } from '../lib/text.ts';
-import { readWhole } from '../state/whole-file.ts';
+import { readText } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -133,7 +133,7 @@ export function readFailure(error: unknown): string {
 /** The text of a config file. @throws ConfigError */
 export async function readOrRefuse(file: string): Promise<string> {
   try {
-    return await readWhole(file);
+    return await readText(file);
   } catch (error) {
     const tried = isAbsolute(file) ? '' : ` (${resolve(file)})`;
     throw new ConfigError([{ place: file, path: '', message: `${readFailure(error)}${tried}` }]);
