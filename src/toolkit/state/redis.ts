@@ -32,9 +32,9 @@ export interface LeaseReply {
 /**
  * Takes the lease if nobody holds it, renews it if it is ours, or gives it back. A taken lease begins a new term. A term is
  * the time of the server in ms, so it is higher than any before even after Redis has lost all data. Terms and revisions
- * have a constant width, so they are compared as texts.
+ * have a constant width, so they are compared as texts. A server that evicts keys can lose the documents alone.
  *
- * KEYS: lease, term, revisions. ARGV: our id, time to live (0: give back, and do not take).
+ * KEYS: lease, term, revisions, documents. ARGV: our id, time to live (0: give back, and do not take).
  */
 const LEASE = `
 local time = redis.call('TIME')
@@ -54,6 +54,7 @@ elseif not holder and ARGV[2] ~= '0' then
   redis.call('SET', KEYS[2], term)
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 end
+if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('DEL', KEYS[3]) end
 return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
 `;
 
@@ -95,7 +96,7 @@ export class RedisState {
 
   /** Takes or renews the lease for this time; 0: gives it back if it is ours. */
   async lease(id: string, ttlMs: Milliseconds): Promise<LeaseReply> {
-    const reply = await this.#run(LEASE, ['lease', 'term', 'revisions'], [id, String(ttlMs)]);
+    const reply = await this.#run(LEASE, ['lease', 'term', 'revisions', 'documents'], [id, String(ttlMs)]);
     const [holder = '', term = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
     const revisions = new Map<string, string>();
     for (let i = 0; i + 1 < pairs.length; i += 2) revisions.set(pairs[i] ?? '', pairs[i + 1] ?? '');
