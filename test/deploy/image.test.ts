@@ -45,7 +45,9 @@ describe('the image', () => {
     const port = await listen(createServer((_request, response) => response.writeHead(status).end()));
     const [, text = ''] = /HEALTHCHECK[^[]*(.*)/.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
     const [, ...args] = JSON.parse(text.replace('10032', String(port)));
-    expect(await once(spawn(process.execPath, args), 'exit')).toEqual([code, null]);
+    // A proxy for requests to the service does not reach the loopback of the container.
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
+    expect(await once(spawn(process.execPath, args, { env }), 'exit')).toEqual([code, null]);
   });
 
   it.runIf(isRootOnLinux)('runs the program as its user without any other file', () => {
