@@ -27,6 +27,11 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(codeOf(error) ?? '');
 }
 
+/** The end of a message: to whom access is denied. A container or a service may not run as the user who tries it by hand. */
+export function toWhom(error: unknown): string {
+  return hasCode(error, 'EACCES', 'EPERM') ? ` (to user ${process.getuid?.()})` : '';
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

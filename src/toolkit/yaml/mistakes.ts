@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
-import { CODE_MEANINGS, codeOf } from '../lib/error-code.ts';
+import { CODE_MEANINGS, codeOf, toWhom } from '../lib/error-code.ts';
 import { nearest } from '../lib/nearest.ts';
 import { invisibleIn, quoted, visible } from '../lib/text.ts';
 import { readText } from '../state/whole-file.ts';
@@ -127,7 +127,7 @@ function shorten(text: string): string {
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
-  return `cannot be read: ${CODE_MEANINGS[code] ?? code}`;
+  return `cannot be read: ${CODE_MEANINGS[code] ?? code}${toWhom(error)}`;
 }
 
 /** The text of a config file. @throws ConfigError */
