@@ -72,7 +72,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect((await run(command, folder)).stderr).toBe(`FOLDER/config.yaml: ${why}\n`);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not use the configuration or the state', async () => {
+  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not read files or write the state', async () => {
     const folder = folderWith('state: {dir: state}');
     chmodSync(folder, 0o755);
     const env = { ...SURROUNDINGS, NODE_COMPILE_CACHE: undefined, BEACONCHAIN_API_KEY: KEY };
