@@ -32,7 +32,8 @@ export interface LeaseReply {
 /**
  * Takes the lease if nobody holds it, renews it if it is ours, or gives it back. A taken lease begins a new term. A term is
  * the time of the server in ms, so it is higher than any before even after Redis has lost all data. Terms and revisions
- * have a constant width, so they are compared as texts. A server that evicts keys can lose the documents alone.
+ * have a constant width, so they are compared as texts. A revision without its document does not count, because a server
+ * that evicts keys can lose the documents alone.
  *
  * KEYS: lease, term, revisions, documents. ARGV: our id, time to live (0: give back, and do not take).
  */
@@ -54,8 +55,14 @@ elseif not holder and ARGV[2] ~= '0' then
   redis.call('SET', KEYS[2], term)
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 end
-if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('DEL', KEYS[3]) end
-return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
+local reply, revisions = {holder or '', term or ''}, redis.call('HGETALL', KEYS[3])
+for i = 1, #revisions, 2 do
+  if redis.call('HEXISTS', KEYS[4], revisions[i]) == 1 then
+    table.insert(reply, revisions[i])
+    table.insert(reply, revisions[i + 1])
+  end
+end
+return reply
 `;
 
 /**
@@ -65,7 +72,8 @@ return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
  * KEYS: term, documents, revisions. ARGV: term of the writer, name, revision, text.
  */
 const WRITE = `
-local term, revision = redis.call('GET', KEYS[1]), redis.call('HGET', KEYS[3], ARGV[2])
+local term = redis.call('GET', KEYS[1])
+local revision = redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 and redis.call('HGET', KEYS[3], ARGV[2])
 if term and ARGV[1] < term or revision and ARGV[3] <= revision then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[4])
 redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
