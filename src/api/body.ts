@@ -31,12 +31,12 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  */
 export async function readBody(
   endpoint: Endpoint,
-  body: AsyncIterable<Uint8Array>,
+  stream: AsyncIterable<Uint8Array>,
   limits = endpoint === 'attester_slashings' ? SLASHINGS : PAGE,
 ): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   const counts = { bytes: 0, brackets: 0, commas: 0 };
-  for await (const chunk of body) {
+  for await (const chunk of stream) {
     chunks.push(chunk);
     counts.bytes += chunk.length;
     counts.brackets += countOf(BRACKET, chunk) + countOf(BRACE, chunk);
@@ -46,10 +46,16 @@ export async function readBody(
         throw new RequestFailed(endpoint, 'invalid_body', `more than ${limits[what]} ${what}`);
     }
   }
+  const body = Buffer.concat(chunks);
   try {
-    return JSON.parse(UTF8.decode(Buffer.concat(chunks)));
+    return JSON.parse(UTF8.decode(body));
   } catch {
-    throw new RequestFailed(endpoint, 'invalid_body', 'not JSON');
+    // With status 200: the login page of a proxy or a captive portal.
+    throw new RequestFailed(
+      endpoint,
+      'invalid_body',
+      /^\s*<(!doctype|html)/i.test(String(body)) ? 'HTML, not JSON' : 'not JSON',
+    );
   }
 }
 

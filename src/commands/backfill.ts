@@ -64,7 +64,7 @@ export async function runBackfill(context: BackfillContext): Promise<void> {
   try {
     process.stdout.write(await backfill(context, output));
   } catch (error) {
-    const reason = signal.aborted ? 'Stopped.' : reasonOf(error);
+    const reason = signal.aborted ? 'Stopped.' : reasonOf(error, output);
     if (reason === undefined) throw error;
     const message = existsSync(folderOf(output)) ? `${reason}\n${KEPT}` : reason;
     if (!signal.aborted) throw new CommandRefused(message);
@@ -306,7 +306,7 @@ Daily returns with --start need a Scale or Enterprise plan. Every plan allows --
 const REVOKED = 'Access is revoked: the trial is over or the subscription was cancelled.';
 
 /** Why the run ended, and what to do. Undefined if the error is unexpected. */
-function reasonOf(error: unknown): string | undefined {
+export function reasonOf(error: unknown, output: string): string | undefined {
   if (error instanceof BudgetClosed) {
     if (!Number.isFinite(error.until)) return REVOKED;
     return `The limits of the plan allow no request until ${new Date(error.until).toISOString()}.`;
@@ -318,7 +318,6 @@ function reasonOf(error: unknown): string | undefined {
     return error.endpoint === 'daily_returns' ? FORBIDDEN_DAYS : FORBIDDEN;
   }
   if (!(error instanceof Error)) return undefined;
-  if (isStoreFailure(error)) return `A file in FILE.backfill cannot be written or read: ${error.message}.`;
-  // The messages of file system errors name the file and the cause.
-  return 'syscall' in error ? `A file cannot be written or read: ${error.message}.` : undefined;
+  if (!isStoreFailure(error) && !('syscall' in error)) return undefined;
+  return `${output} or a file in ${folderOf(output)} cannot be written or read: ${error.message}.`;
 }

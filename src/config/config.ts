@@ -94,7 +94,7 @@ const Redis = section({
     })
     .optional()
     .meta({ type: 'string' })
-    .describe('The password. It can also be part of the URL, percent-encoded.'),
+    .describe('The password, if the URL has none.'),
   prefix: keyPrefix.prefault('beaconchain').describe('The prefix of the key names, different for each API key.'),
 });
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { hasCode } from '../toolkit/lib/error-code.ts';
 import { isObject } from '../toolkit/lib/is-object.ts';
 import { invisibleIn } from '../toolkit/lib/text.ts';
-import { readWhole } from '../toolkit/state/whole-file.ts';
+import { readText } from '../toolkit/state/whole-file.ts';
 import { type Environment, nonEmpty } from '../toolkit/yaml/document.ts';
 import { type Finding, notBoth, readFailure } from '../toolkit/yaml/mistakes.ts';
 import { valueAt } from '../toolkit/yaml/value-at.ts';
@@ -82,7 +82,7 @@ async function readKeyFile(file: string, isPath: boolean): Promise<{ key: string
   const refuse = (message: string) => ({ key: undefined, findings: [{ path: ['api', 'key_file'], message }] });
   let text: string;
   try {
-    text = await readWhole(file);
+    text = await readText(file);
   } catch (error) {
     const failure = `the file ${isPath ? `${file} ` : ''}${readFailure(error)}`;
     if (isPath || !hasCode(error, 'ENOENT')) return refuse(failure);

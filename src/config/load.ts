@@ -218,7 +218,8 @@ export function findProxies(env: Environment) {
     const name = nameOf(lower);
     const url = name === undefined ? '' : proxyUrl(env[name] ?? '');
     if (url !== undefined) return url;
-    const message = 'expected the URL of an HTTP proxy such as http://proxy.example:3128';
+    const message =
+      'expected the URL of an HTTP proxy such as http://proxy.example:3128, with user and password percent-encoded';
     findings.push({ path: [], ...(name && { place: name }), message });
     return '';
   };

@@ -1,5 +1,5 @@
 import { isObject } from '../toolkit/lib/is-object.ts';
-import { readWhole } from '../toolkit/state/whole-file.ts';
+import { readText } from '../toolkit/state/whole-file.ts';
 import { type Finding, schemaFindings } from '../toolkit/yaml/mistakes.ts';
 import { isKey, PublicKey, type WatchItem, watchItem } from './fields.ts';
 
@@ -24,7 +24,7 @@ export async function readWatchFile(
   file: string,
   chains: number,
 ): Promise<{ readonly content: WatchFile; readonly findings: readonly Finding[] }> {
-  const text = (await readWhole(file)).replace(/^\uFEFF/, '');
+  const text = (await readText(file)).replace(/^\uFEFF/, '');
   const entries = /^\s*[[{]/.test(text) ? entriesOfDeposits(text) : entriesOfLines(text);
   const read = entries.map(({ place, value, expected }) => {
     const parsed = watchItem.safeParse(value);

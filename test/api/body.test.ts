@@ -36,8 +36,13 @@ it('reads what JSON.parse reads, however the body is split', async () => {
   expect(await readBody('machine_metrics', inPieces('"€ü"', 1))).toBe('€ü');
 });
 
-it.each(['', '<html>', '{"data":[', '{"data":[]} x'])('refuses %j, which is not JSON', async (text) => {
-  expect(await refusalOf('machine_metrics', bodyOf(text))).toBe('not JSON');
+it.each([
+  ['', 'not JSON'],
+  ['{"data":[', 'not JSON'],
+  ['{"data":[]} x', 'not JSON'],
+  ['\n<!doctype html>', 'HTML, not JSON'],
+])('refuses %j: %s', async (text, why) => {
+  expect(await refusalOf('machine_metrics', bodyOf(text))).toBe(why);
 });
 
 it('refuses bytes that are not UTF-8, which would change the name of a machine', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endOf, liveSince } from '../../src/commands/backfill.ts';
+import { endOf, liveSince, reasonOf } from '../../src/commands/backfill.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12) / 1000;
 const FIRST_START = Date.UTC(2026, 10, 10, 18);
@@ -40,4 +40,13 @@ it.each([
   ['now if the exporter has counted no epoch', undefined, liveSince({ liveFrom: null }, FIRST_START), NOW, undefined],
 ])('a backfill ends %s', (_, wanted, live, end, note) => {
   expect(endOf(wanted, live, NOW)).toEqual({ end, note });
+});
+
+it.each([
+  ['ENOSPC: no space left on device, write', { code: 'ENOSPC', syscall: 'write' }],
+  ['database or disk is full', { code: 'ERR_SQLITE_ERROR' }],
+])('a backfill that ends with %s names its files', (message, code) => {
+  const error = Object.assign(new Error(message), code);
+  const why = `/data/past.om or a file in /data/past.om.backfill cannot be written or read: ${message}.`;
+  expect(reasonOf(error, '/data/past.om')).toBe(why);
 });

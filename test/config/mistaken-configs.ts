@@ -2,7 +2,7 @@
 
 const DURATION = 'expected a duration such as 30s, 5m, 1h, 31d';
 const REDIS_URL =
-  'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379';
+  'state.redis.url: expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379, with the password percent-encoded';
 const URL = 'expected a URL that begins with http:// or https://, without credentials, query or fragment';
 const INDEX =
   'expected a validator index such as 12345, a range such as "20000-20099", or a public key of 0x and 96 hexadecimal digits';

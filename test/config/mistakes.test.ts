@@ -1,5 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how a config names a variable.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { loadConfig } from '../../src/sources/registry.ts';
+import { temporaryFolder } from '../support/files/files.ts';
 import { MISTAKEN } from './mistaken-configs.ts';
 import { refusal, withConfig } from './with-config.ts';
 
@@ -49,4 +53,18 @@ it.each([
   ['127.0.0.1:1', '127.0.0.2:1'],
 ])('config/mistakes: accepts %s and other addresses that do not overlap', async (...addresses) => {
   await withConfig(JSON.stringify({ web: { listen_address: addresses } }));
+});
+
+it('refuses a file that is not UTF-8: no name in it would match', async () => {
+  const file = join(temporaryFolder(), 'latin-1');
+  writeFileSync(file, 'machines: {exclude: [m\u00fcller]}', 'latin1');
+  const why = 'cannot be read: it is not UTF-8, expected a text in this encoding';
+  const env = { BEACONCHAIN_API_KEY: 'key' };
+  expect(await refusal(loadConfig({ file, env }))).toEqual([`${file}: ${why}`]);
+  const inside = `api: {key_file: ${file}}\nvalidators: {watch_files: [${file}]}\nweb: {config_file: ${file}}`;
+  expect(await refusal(withConfig(inside, { env: {} }))).toEqual([
+    `config.yaml:1: api.key_file: the file ${file} ${why}`,
+    `config.yaml:2: validators.watch_files[0]: the file ${file} ${why}`,
+    `config.yaml:3: web.config_file: the file ${file} ${why}`,
+  ]);
 });

@@ -36,7 +36,9 @@ it.each([
 ])('refuses %s, without showing it', async (value) => {
   for (const name of ['HTTPS_PROXY', 'http_proxy']) {
     const refusal = await loadConfig({ env: { ...KEY, [name]: value } }).catch((error: Error) => error.message);
-    expect(refusal).toBe(`${name}: expected the URL of an HTTP proxy such as http://proxy.example:3128`);
+    expect(refusal).toBe(
+      `${name}: expected the URL of an HTTP proxy such as http://proxy.example:3128, with user and password percent-encoded`,
+    );
   }
 });
 

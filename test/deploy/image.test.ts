@@ -1,8 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/files/files.ts';
+import { listen } from '../support/network/listen.ts';
 
 const isRootOnLinux = process.platform === 'linux' && process.getuid?.() === 0;
 
@@ -32,6 +35,19 @@ describe('the image', () => {
     const [, last = ''] = readFileSync('Dockerfile', 'utf8').split('\nFROM scratch\n');
     expect(last).toMatch(/^COPY --from=build \/image \/$/m);
     expect(last).not.toMatch(/^RUN|^COPY (?!--from=build )|^ADD/m);
+  });
+
+  it.each([
+    ['healthy', 200, 0],
+    ['not healthy', 503, 1],
+    ['healthy if it wants a password, which nobody can give to the health check', 401, 0],
+  ])('is %s with status %i', async (_, status, code) => {
+    const port = await listen(createServer((_request, response) => response.writeHead(status).end()));
+    const [, text = ''] = /HEALTHCHECK[^[]*(.*)/.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+    const [, ...args] = JSON.parse(text.replace('10032', String(port)));
+    // A proxy for requests to the service does not reach the loopback of the container.
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1' };
+    expect(await once(spawn(process.execPath, args, { env }), 'exit')).toEqual([code, null]);
   });
 
   it.runIf(isRootOnLinux)('runs the program as its user without any other file', () => {

@@ -66,6 +66,9 @@ describe.skipIf(areMissing(KUBECTL))('deploy/kubernetes', () => {
     expect(one('ServiceMonitor').spec.endpoints[0].port).toBe(port.name);
     expect(one('NetworkPolicy').spec.podSelector.matchLabels).toEqual(metadata.labels);
     expect(one('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: port.name }]);
+    // A policy can see the port of the DNS pods, which is 5353 on OpenShift.
+    const dns = [53, 5353].flatMap((one) => ['UDP', 'TCP'].map((protocol) => ({ port: one, protocol })));
+    expect(one('NetworkPolicy').spec.egress[0].ports).toEqual(dns);
   });
 
   it('the pod runs the image of this version as its user, and mounts existing objects', () => {

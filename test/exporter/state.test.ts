@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -90,6 +90,11 @@ it('refuses in one line a directory that cannot be made or that another process 
   await documentsIn(taken);
   const refusal = `the state directory ${taken} is in use by process ${process.pid} on ${hostname()} since 20`;
   await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(refusal);
+  // A network disk without locks refuses every lock, and nobody holds one.
+  rmSync(join(taken, 'lock.holder'));
+  await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
+    `the state directory ${taken} is in use by another process (or on a network disk without locks): stop it first`,
+  );
 });
 
 it('refuses to start if a document cannot be read, because the exporter would overwrite it', async () => {

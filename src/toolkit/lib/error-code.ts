@@ -17,6 +17,7 @@ export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   ENXIO: 'it is not a regular file',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EILSEQ: 'it is not UTF-8, expected a text in this encoding',
   EFBIG: 'it has more than 16 MiB, expected a smaller file',
   ENAMETOOLONG: 'the path is too long',
   ELOOP: 'its symbolic links form a loop',
@@ -24,6 +25,11 @@ export const CODE_MEANINGS: Readonly<Record<string, string>> = {
 
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(codeOf(error) ?? '');
+}
+
+/** The end of a message: to whom access is denied. A container or a service may not run as the user who tries it by hand. */
+export function toWhom(error: unknown): string {
+  return hasCode(error, 'EACCES', 'EPERM') ? ` (to user ${process.getuid?.()})` : '';
 }
 
 export function messageOf(error: unknown): string {

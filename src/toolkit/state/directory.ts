@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { CODE_MEANINGS, codeOf, hasCode, messageOf } from '../lib/error-code.ts';
+import { CODE_MEANINGS, codeOf, messageOf, toWhom } from '../lib/error-code.ts';
 import type { Logger } from '../lib/log.ts';
 import { moveAside } from './envelope.ts';
 import { DRAFT, syncDirectory } from './whole-file.ts';
@@ -38,6 +38,5 @@ export function unreadable(file: string, error: unknown): Error {
 function why(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return messageOf(error);
-  const toWhom = hasCode(error, 'EACCES', 'EPERM') ? ` (to user ${process.getuid?.()})` : '';
-  return [CODE_MEANINGS[code], code].filter(Boolean).join(', ') + toWhom;
+  return [CODE_MEANINGS[code], code].filter(Boolean).join(', ') + toWhom(error);
 }

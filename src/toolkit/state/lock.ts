@@ -170,10 +170,11 @@ export class DirectoryLock {
   }
 
   #holderNow(): string {
+    const unnamed = 'another process (or on a network disk without locks)';
     try {
-      return readFileSync(this.#holder, 'utf8').trim() || 'another process';
+      return readFileSync(this.#holder, 'utf8').trim() || unnamed;
     } catch {
-      return 'another process';
+      return unnamed;
     }
   }
 }

@@ -32,9 +32,10 @@ export interface LeaseReply {
 /**
  * Takes the lease if nobody holds it, renews it if it is ours, or gives it back. A taken lease begins a new term. A term is
  * the time of the server in ms, so it is higher than any before even after Redis has lost all data. Terms and revisions
- * have a constant width, so they are compared as texts.
+ * have a constant width, so they are compared as texts. A revision without its document does not count, because a server
+ * that evicts keys can lose the documents alone.
  *
- * KEYS: lease, term, revisions. ARGV: our id, time to live (0: give back, and do not take).
+ * KEYS: lease, term, revisions, documents. ARGV: our id, time to live (0: give back, and do not take).
  */
 const LEASE = `
 local time = redis.call('TIME')
@@ -54,7 +55,14 @@ elseif not holder and ARGV[2] ~= '0' then
   redis.call('SET', KEYS[2], term)
   redis.call('SET', KEYS[1], holder, 'PX', ARGV[2])
 end
-return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
+local reply, revisions = {holder or '', term or ''}, redis.call('HGETALL', KEYS[3])
+for i = 1, #revisions, 2 do
+  if redis.call('HEXISTS', KEYS[4], revisions[i]) == 1 then
+    table.insert(reply, revisions[i])
+    table.insert(reply, revisions[i + 1])
+  end
+end
+return reply
 `;
 
 /**
@@ -64,7 +72,8 @@ return {holder or '', term or '', unpack(redis.call('HGETALL', KEYS[3]))}
  * KEYS: term, documents, revisions. ARGV: term of the writer, name, revision, text.
  */
 const WRITE = `
-local term, revision = redis.call('GET', KEYS[1]), redis.call('HGET', KEYS[3], ARGV[2])
+local term = redis.call('GET', KEYS[1])
+local revision = redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 and redis.call('HGET', KEYS[3], ARGV[2])
 if term and ARGV[1] < term or revision and ARGV[3] <= revision then return 0 end
 redis.call('HSET', KEYS[2], ARGV[2], ARGV[4])
 redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
@@ -95,7 +104,7 @@ export class RedisState {
 
   /** Takes or renews the lease for this time; 0: gives it back if it is ours. */
   async lease(id: string, ttlMs: Milliseconds): Promise<LeaseReply> {
-    const reply = await this.#run(LEASE, ['lease', 'term', 'revisions'], [id, String(ttlMs)]);
+    const reply = await this.#run(LEASE, ['lease', 'term', 'revisions', 'documents'], [id, String(ttlMs)]);
     const [holder = '', term = '', ...pairs] = Array.isArray(reply) ? reply.map(String) : [];
     const revisions = new Map<string, string>();
     for (let i = 0; i + 1 < pairs.length; i += 2) revisions.set(pairs[i] ?? '', pairs[i + 1] ?? '');
@@ -182,6 +191,9 @@ const meanings = ({ section, manual }: RedisSettings): readonly (readonly [RegEx
   [/^WRONGTYPE/, `another program uses these key names: choose another ${section}.prefix`],
   [/^LOADING/, 'the server is loading its data from disk'],
   [/^MASTERDOWN/, 'the server is a standby that has lost its primary'],
+  [/^DENIED/, `the server is in protected mode: give it a password, and set ${section}.password`],
+  [/^ERR max number of clients/, 'the server has as many clients as it accepts: check maxclients'],
+  [/^NOREPLICAS/, 'too few standbys of the server are connected: check min-replicas-to-write'],
   [/^OOM/, 'the server is out of memory: check maxmemory'],
   [/^MISCONF/, 'the server cannot write to its disk'],
   [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, 'the certificate of the server is not trusted: set NODE_EXTRA_CA_CERTS'],

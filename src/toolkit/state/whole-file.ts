@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
@@ -22,12 +23,23 @@ export interface WritableFile {
  * The text of a file. A FIFO or a device is refused: opening or reading it could wait for ever, and with it one of the
  * few threads that read files. @throws an Error with a code, EFTYPE for what is not a regular file, EFBIG for a large one
  */
-export async function readWhole(file: string, maxBytes = 16 * 2 ** 20): Promise<string> {
+export async function readWhole(file: string, maxBytes?: number): Promise<string> {
+  return String(await readBytes(file, maxBytes));
+}
+
+/** Of a file that people write: no name in another encoding would match. @throws also EILSEQ, if it is not UTF-8 */
+export async function readText(file: string): Promise<string> {
+  const bytes = await readBytes(file);
+  if (isUtf8(bytes)) return String(bytes);
+  throw Object.assign(new Error('not UTF-8'), { code: 'EILSEQ' });
+}
+
+async function readBytes(file: string, maxBytes = 16 * 2 ** 20): Promise<Buffer> {
   await using handle = await fs.open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   const found = await handle.stat();
   if (found.size > maxBytes) throw Object.assign(new Error('too large'), { code: 'EFBIG' });
   // Reading a directory fails by itself.
-  if (found.isFile() || found.isDirectory()) return await handle.readFile('utf8');
+  if (found.isFile() || found.isDirectory()) return await handle.readFile();
   throw Object.assign(new Error('not a regular file'), { code: 'EFTYPE' });
 }
 

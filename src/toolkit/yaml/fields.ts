@@ -89,7 +89,8 @@ function isBaseUrl(text: string): boolean {
 /** No message shows the URL: it may hold a password. */
 export const redisUrl = z
   .custom<string>((value) => typeof value === 'string' && isRedisUrl(value), {
-    error: 'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379',
+    error:
+      'expected the URL of one server such as redis://host:6379/0 or rediss://user:password@host:6379, with the password percent-encoded',
   })
   .meta({ type: 'string', pattern: '^[Rr][Ee][Dd][Ii][Ss][Ss]?://(.*@)?[^,]+$' });
 

@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import type * as z from 'zod';
-import { CODE_MEANINGS, codeOf } from '../lib/error-code.ts';
+import { CODE_MEANINGS, codeOf, toWhom } from '../lib/error-code.ts';
 import { nearest } from '../lib/nearest.ts';
 import { invisibleIn, quoted, visible } from '../lib/text.ts';
-import { readWhole } from '../state/whole-file.ts';
+import { readText } from '../state/whole-file.ts';
 import { valueAt } from './value-at.ts';
 
 /** A mistake before it has a line. */
@@ -127,13 +127,13 @@ function shorten(text: string): string {
 /** Why a file could not be read, without its path. */
 export function readFailure(error: unknown): string {
   const code = codeOf(error) ?? 'unknown error';
-  return `cannot be read: ${CODE_MEANINGS[code] ?? code}`;
+  return `cannot be read: ${CODE_MEANINGS[code] ?? code}${toWhom(error)}`;
 }
 
 /** The text of a config file. @throws ConfigError */
 export async function readOrRefuse(file: string): Promise<string> {
   try {
-    return await readWhole(file);
+    return await readText(file);
   } catch (error) {
     const tried = isAbsolute(file) ? '' : ` (${resolve(file)})`;
     throw new ConfigError([{ place: file, path: '', message: `${readFailure(error)}${tried}` }]);

@@ -101,7 +101,7 @@ describe('commands/probe: the public report', () => {
         'x-beaconchain-version: 26.17.2',
         'x-ratelimit-limit-month: 1000',
       ],
-      answer: 'invalid_body (not JSON)',
+      answer: 'invalid_body (HTML, not JSON)',
     });
   });
 

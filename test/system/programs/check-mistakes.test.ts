@@ -72,7 +72,7 @@ describe.concurrent('system/programs/check-mistakes', () => {
     expect((await run(command, folder)).stderr).toBe(`FOLDER/config.yaml: ${why}\n`);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not read or write the state', async () => {
+  it.skipIf(process.getuid?.() !== 0)('serve names the user who may not read files or write the state', async () => {
     const folder = folderWith('state: {dir: state}');
     chmodSync(folder, 0o755);
     const env = { ...SURROUNDINGS, NODE_COMPILE_CACHE: undefined, BEACONCHAIN_API_KEY: KEY };
@@ -88,6 +88,8 @@ describe.concurrent('system/programs/check-mistakes', () => {
     chmodSync(join(folder, 'state'), 0o777);
     writeFileSync(join(folder, 'state/ledger.json'), '{}', { mode: 0o600 });
     expect(await asNobody()).toContain(`FOLDER/state/ledger.json: ${denied}. Correct this, or `);
+    chmodSync(`${folder}/config.yaml`, 0o600);
+    expect(await asNobody()).toBe('FOLDER/config.yaml: cannot be read: permission denied (to user 65534)\n');
   });
 
   it('paths in the file are relative to the file; flags and the default state.dir to the working directory', async () => {

@@ -175,7 +175,7 @@ describe.concurrent('system/programs/check', () => {
     expect(forms.map((form) => form.request.replace(/.* /, ''))).toEqual(
       service.requests.map(({ path }) => path.replace(/\d{3,}/, 'N')),
     );
-    expect(forms).toContainEqual(expect.objectContaining({ status: 403, answer: 'invalid_body (not JSON)' }));
+    expect(forms).toContainEqual(expect.objectContaining({ status: 403, answer: 'invalid_body (HTML, not JSON)' }));
     // Short numbers are in the report as lengths, limits and versions.
     const secrets = answers.join().match(/0x\w{8,}|\d{5,}|node-\w+/g) ?? [];
     expect(secrets.length).toBeGreaterThan(100);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { pino } from 'pino';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { STATE_VERSION } from '../../../src/facts/version.ts';
 import { systemClock } from '../../../src/toolkit/lib/clock.ts';
 import type { RedisSettings } from '../../../src/toolkit/state/redis.ts';
@@ -34,6 +35,25 @@ async function refusal(settings: Pick<RedisSettings, 'url' | 'password'>): Promi
     ({ message }: Error) => message,
   );
 }
+
+// The texts of Redis 7.0, to a client on another host, with `maxclients 1` and with `min-replicas-to-write 1`.
+it.each([
+  [
+    'DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user.',
+    'DENIED, the server is in protected mode: give it a password, and set state.redis.password',
+  ],
+  ['ERR max number of clients reached', 'ERR, the server has as many clients as it accepts: check maxclients'],
+  [
+    'NOREPLICAS Not enough good replicas to write.',
+    'NOREPLICAS, too few standbys of the server are connected: check min-replicas-to-write',
+  ],
+])('system/programs/redis: explains a server that says %s', async (text, why) => {
+  const server = createServer((socket) => socket.on('data', () => socket.write(`-${text}\r\n`)));
+  onTestFinished(() => void server.close());
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  expect(await refusal({ url: `redis://127.0.0.1:${port}` })).toBe(`the state in Redis cannot be used: ${why}`);
+});
 
 describe.skipIf(areMissing(REDIS, OPENSSL))('system/programs/redis', () => {
   let plain: RedisServer;
