@@ -25,8 +25,8 @@ export interface LeaseTimings {
 export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 10_000, marginMs: 2_500, heartbeatMs: 500, timeoutMs: 1_500 };
 
 /**
- * After Redis may have lost data, a replica waits this many heartbeats before it leads. By then every replica that can
- * reach Redis has written its documents back.
+ * After Redis may have lost data, a replica waits this many heartbeats, and as long as a command on a dead connection, before it leads. By
+ * then every replica that can reach Redis has written its documents back.
  */
 const HEARTBEATS_TO_WRITE_BACK = 3;
 
@@ -225,7 +225,7 @@ export class Replica implements StateStore {
   }
 
   async #heartbeat(sentAt: MonotonicMs): Promise<void> {
-    const { ttlMs, marginMs, heartbeatMs } = this.#timings;
+    const { ttlMs, marginMs, heartbeatMs, timeoutMs } = this.#timings;
     const { revisions, ...lease } = await this.#redis.lease(this.#id, sentAt < this.#restsUntil ? 0 : ttlMs);
     const verdict = judge(this.#id, this.#lease, lease);
     if (verdict !== 'renew') this.#lapse(verdict === 'take' ? 'the lease was lost' : 'another replica leads');
@@ -238,7 +238,7 @@ export class Replica implements StateStore {
     await this.#writeBack(revisions);
     if (!this.#isLeader) for (const name of await this.#fetch(revisions)) this.#passOn(name);
     const now = this.#clock.monotonic();
-    if (mayHaveLostData) this.#leadsFrom = now + HEARTBEATS_TO_WRITE_BACK * heartbeatMs;
+    if (mayHaveLostData) this.#leadsFrom = now + timeoutMs + HEARTBEATS_TO_WRITE_BACK * heartbeatMs;
     const mayLead = now < this.#validUntil && now >= Math.max(this.#leadsFrom, this.#restsUntil);
     if (this.#isLeader || !mayLead || this.#stop.signal.aborted) return;
     this.#isLeader = true;

@@ -34,6 +34,10 @@ export async function startNetwork(target: number) {
       isCut = true;
       for (const pair of pairs) for (const socket of pair) socket.pause();
     },
+    /** Loses all that is sent on the connections so far, as when a host goes. New ones work. */
+    strand: (): void => {
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
     /** Lets new connections through. Those from before are reset, and what was sent on them is lost. */
     heal: (): void => {
       isCut = false;

@@ -16,7 +16,7 @@ const PREFIX = 'test';
 const VERSION = 3;
 const NAMES = { prefix: PREFIX, section: 'state.redis', manual: 'a document' };
 /** Heartbeats are fast, but a lease does not run out because the machine is busy. */
-const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, timeoutMs: 5_000 };
+const LONG: LeaseTimings = { ttlMs: 60_000, marginMs: 10_000, heartbeatMs: 50, timeoutMs: 1_500 };
 /** For tests that wait for the end of a lease. The times leave room for a busy machine. */
 const SHORT: LeaseTimings = { ttlMs: 6_000, marginMs: 3_500, heartbeatMs: 50, timeoutMs: 1_500 };
 
@@ -330,6 +330,20 @@ describe.skipIf(areMissing(REDIS)).concurrent('state/replica', () => {
       expect(await stored(redis)).toBe(documentOf({ count: 2 }));
       expect(a.told).toEqual(['lead', 'lapse']);
     }
+
+    it('a replica whose connection hangs is waited for', async () => {
+      const redis = await redisWithDocument();
+      const network = await startNetwork(redis.port);
+      const timings = { ...LONG, heartbeatMs: 400, timeoutMs: 1_200 };
+      const a = await startReplica(network.url, { timings });
+      await a.save(2);
+      await nextHeartbeat(a);
+      network.strand();
+      await redis.command('FLUSHALL');
+      const b = await startReplica(redis.url, { timings });
+      await b.leads();
+      expect(await b.load()).toEqual({ count: 2 });
+    });
 
     it('the newest document wins, although a new replica takes the lease first', () =>
       expectNewest('new', (redis) => redis.command('FLUSHALL')));
