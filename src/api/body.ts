@@ -50,7 +50,7 @@ export async function readBody(
   try {
     return JSON.parse(UTF8.decode(body));
   } catch {
-    // With status 200: the login page of a proxy or a captive portal.
+    // HTML with status 200 is usually the login page of a proxy or a captive portal.
     throw new RequestFailed(
       endpoint,
       'invalid_body',

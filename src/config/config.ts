@@ -94,7 +94,7 @@ const Redis = section({
     })
     .optional()
     .meta({ type: 'string' })
-    .describe('The password, if the URL has none.'),
+    .describe('The password. It replaces one in the URL.'),
   prefix: keyPrefix.prefault('beaconchain').describe('The prefix of the key names, different for each API key.'),
 });
 

@@ -58,7 +58,7 @@ it.each([
 it('refuses a file that is not UTF-8: no name in it would match', async () => {
   const file = join(temporaryFolder(), 'latin-1');
   writeFileSync(file, 'machines: {exclude: [m\u00fcller]}', 'latin1');
-  const why = 'cannot be read: it is not UTF-8, expected a text in this encoding';
+  const why = 'cannot be read: it is not UTF-8: save it as UTF-8';
   const env = { BEACONCHAIN_API_KEY: 'key' };
   expect(await refusal(loadConfig({ file, env }))).toEqual([`${file}: ${why}`]);
   const inside = `api: {key_file: ${file}}\nvalidators: {watch_files: [${file}]}\nweb: {config_file: ${file}}`;

@@ -93,7 +93,7 @@ it('refuses in one line a directory that cannot be made or that another process 
   // A network disk without locks refuses every lock, and nobody holds one.
   rmSync(join(taken, 'lock.holder'));
   await expect(openDocuments({ dir: taken, redis: undefined }, SILENT)).rejects.toThrow(
-    `the state directory ${taken} is in use by another process (or on a network disk without locks): stop it first`,
+    `the state directory ${taken} is in use by another process: stop it first. If there is none, the directory is on a network disk without locks`,
   );
 });
 

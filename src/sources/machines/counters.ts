@@ -163,7 +163,7 @@ export function isNameShared(machine: Partial<Machine>, now: UnixMs): boolean {
 /** The machine with null for counters of several pushers, and with the gauges of one pusher. */
 export function ofOnePusher(machine: Machine, now: UnixMs): Machine {
   const boots = bootsAt(machine, now);
-  // Of thousands, hardly any is odd.
+  // Of thousands of machines, hardly any has several pushers.
   if (!boots && !machine.learned?.fell) return machine;
   const after: Machine = { ...machine };
   for (const [set, { process, fields }] of Object.entries(COUNTERS)) {

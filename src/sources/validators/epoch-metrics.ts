@@ -102,14 +102,14 @@ export function epochFamilies(options: ValidatorsOptions, value: Validators, now
     ),
     counter(
       'validator_recent_missed_attestations',
-      `Attestations that a watched validator missed in its last ${LAST_EPOCHS} counted epochs; absent at 0, if slashed, or 2 hours after the newest. Only the ${MAX_NAMED} highest per chain`,
+      `Attestations that a watched validator missed in its last ${LAST_EPOCHS} counted epochs; absent at 0, if slashed, or if the newest is over 2 hours old. Only the ${MAX_NAMED} highest per chain`,
       recentlyMissing(options, value, now)
         .slice(0, MAX_NAMED)
         .flatMap(({ validator, missed, until }) => sample(chain, missed, validatorLabels(groups, validator), until)),
     ),
     counter(
       'unread_validator_epochs_total',
-      'Validators without which a finalized epoch was counted, because the service lacked them for an hour',
+      'Validators without which a finalized epoch was counted, because their rows were missing for an hour, unreadable or repeated',
       perPart(({ unread }) => unread),
     ),
     counter(

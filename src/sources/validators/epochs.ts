@@ -1,5 +1,5 @@
 import { PAGE_SIZE } from '../../api/endpoints.ts';
-import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH, periodOf } from '../../facts/chain.ts';
+import { EPOCHS_PER_DAY, epochAt, MS_PER_EPOCH } from '../../facts/chain.ts';
 import { sizeOf } from '../../facts/groups.ts';
 import { type Identifier, indicesOf, type Watch, watches, watchOf } from '../../facts/watch.ts';
 import { MS_PER_DAY, MS_PER_MINUTE } from '../../toolkit/lib/duration.ts';
@@ -17,7 +17,6 @@ import {
   readRows,
 } from './epoch-counters.ts';
 import { EPOCH_DUTIES, EPOCH_REWARDS, type EpochPart } from './epoch-parts.ts';
-import { seatsOf } from './members.ts';
 import { requestsFor, type ValidatorsOptions } from './options.ts';
 import { identifierOf, type Ledger, type Validator, type Validators } from './state.ts';
 import { hadNoDutiesIn } from './status.ts';
@@ -300,10 +299,8 @@ class Pass<Row extends EpochRow, Own extends OwnOf> {
     return readRows(this.#context, this.#part, { chain, epoch, validators, priority, hadNoDuties });
   }
 
-  /** A member of a sync committee keeps its seats after its exit. */
   #hadNoDuties(validator: number, epoch: number): boolean {
-    const isMember = seatsOf(this.#before.committees, periodOf(epoch))?.includes(validator) ?? false;
-    return !isMember && hadNoDutiesIn(this.#known.get(validator), epoch);
+    return hadNoDutiesIn(this.#known.get(validator), epoch);
   }
 }
 

@@ -119,9 +119,7 @@ const WITHOUT_DUTIES = /^(pending|exited|withdrawal)_/;
 function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row {
   const status = row?.status ?? 'not_found';
   const [index, key] = typeof asked === 'number' ? [asked] : [row?.validator.index ?? undefined, asked];
-  // Its owner had to stop a slashed one.
-  const isStopped = row?.slashed === true && row.online === false;
-  const online = isStopped || WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
+  const online = WITHOUT_DUTIES.test(status) ? null : (row?.online ?? null);
   return {
     index,
     key,
@@ -135,7 +133,6 @@ function validatorOf(asked: Identifier, epoch: number, row?: ValidatorRow): Row 
     withdrawableEpoch: row?.life_cycle_epochs?.withdrawable ?? undefined,
     // Without an index there is at most a deposit, and no credentials that could change.
     credentials: index === undefined ? undefined : credentialsOf(row),
-    offlineSince: online === false ? epoch : undefined,
     slashed: row?.slashed && index !== undefined ? { validator: index, ...slashingOf(row, epoch) } : undefined,
     wasUnslashed: row?.slashed == null ? undefined : !row.slashed,
   };
@@ -171,12 +168,15 @@ function afterAnswer(read: Row, before: Row | undefined, now: UnixMs): Row {
 
 /** Since when the validator is offline and slashed, and how its credentials changed. One that was slashed stays slashed. */
 function withHistory(read: Row, before: Row | undefined): Row {
-  const { index, epoch, offlineSince } = read;
+  const { index, epoch } = read;
   const reported = before?.wasUnslashed && { reportedSlot: epoch * SLOTS_PER_EPOCH };
   const isSlashed = index !== undefined && (read.slashed !== undefined || before?.slashed !== undefined);
+  // The owner of a slashed validator had to stop it.
+  const online = isSlashed && read.online === false ? null : read.online;
   return {
     ...read,
-    offlineSince: offlineSince === undefined ? undefined : Math.min(before?.offlineSince ?? epoch, offlineSince),
+    online,
+    offlineSince: online === false ? Math.min(before?.offlineSince ?? epoch, epoch) : undefined,
     slashed: isSlashed ? { validator: index, ...reported, ...read.slashed, ...before?.slashed } : undefined,
     credentials: credentialsAfter(read.credentials, before?.credentials, epoch),
     wasUnslashed: isSlashed ? undefined : (read.wasUnslashed ?? before?.wasUnslashed),

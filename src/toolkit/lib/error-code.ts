@@ -17,7 +17,7 @@ export const CODE_MEANINGS: Readonly<Record<string, string>> = {
   ENXIO: 'it is not a regular file',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  EILSEQ: 'it is not UTF-8, expected a text in this encoding',
+  EILSEQ: 'it is not UTF-8: save it as UTF-8',
   EFBIG: 'it has more than 16 MiB, expected a smaller file',
   ENAMETOOLONG: 'the path is too long',
   ELOOP: 'its symbolic links form a loop',

@@ -12,7 +12,8 @@ export class StateLocked extends Error {
   override readonly name = 'StateLocked';
 
   constructor(dir: string, holder: string) {
-    super(`the state directory ${dir} is in use by ${holder}: stop it first`);
+    const unless = holder ? '' : '. If there is none, the directory is on a network disk without locks';
+    super(`the state directory ${dir} is in use by ${holder || 'another process'}: stop it first${unless}`);
   }
 }
 
@@ -170,11 +171,10 @@ export class DirectoryLock {
   }
 
   #holderNow(): string {
-    const unnamed = 'another process (or on a network disk without locks)';
     try {
-      return readFileSync(this.#holder, 'utf8').trim() || unnamed;
+      return readFileSync(this.#holder, 'utf8').trim();
     } catch {
-      return unnamed;
+      return '';
     }
   }
 }

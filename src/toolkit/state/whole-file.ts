@@ -27,7 +27,7 @@ export async function readWhole(file: string, maxBytes?: number): Promise<string
   return String(await readBytes(file, maxBytes));
 }
 
-/** Of a file that people write: no name in another encoding would match. @throws also EILSEQ, if it is not UTF-8 */
+/** The text of a file that people write. A name in another encoding would match nothing. @throws also EILSEQ, if it is not UTF-8 */
 export async function readText(file: string): Promise<string> {
   const bytes = await readBytes(file);
   if (isUtf8(bytes)) return String(bytes);

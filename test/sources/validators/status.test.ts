@@ -135,7 +135,9 @@ describe('the status of watched validators', () => {
     const slashed = { slashed: true, status: 'active_slashed' };
     const changes = { 3: { ...slashed, online: false }, 4: { ...slashed, online: true } };
     const { value: first } = await poll(serving(changes));
-    const { value: state } = await poll(serving(changes, 444_378), first, OPTIONS, NOW + EPOCH);
+    // One that was slashed stays slashed.
+    const odd = { ...changes, 3: { ...changes[3], slashed: 'x' } };
+    const { value: state } = await poll(serving(odd, 444_378), first, OPTIONS, NOW + EPOCH);
     const shown = ['online', 'offline', 'offline_effective_balance_ether'];
     expect(shown.map((name) => value(state, `validators_${name}`, NOW + EPOCH))).toEqual([11, 0, 0]);
     expect(offlineSince(state, NOW + EPOCH)).toEqual({});
