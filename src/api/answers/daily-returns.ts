@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Index, Paging, Ratio, UnixSeconds, Wei } from './fields.ts';
+import { Index, List, Paging, Ratio, UnixSeconds, Wei } from './fields.ts';
 
 /** v1 gave null for some averages (api-facts 3.5). */
 const Apr = z.object({
@@ -26,5 +26,5 @@ export const Datapoint = z.object({
 export type Datapoint = z.infer<typeof Datapoint>;
 
 /** api-facts 3.1. `range` is not used, `paging` may be absent. */
-export const DailyReturnsPage = z.object({ data: z.array(z.unknown()), paging: Paging });
+export const DailyReturnsPage = z.object({ data: List, paging: Paging });
 export type DailyReturnsPage = z.infer<typeof DailyReturnsPage>;

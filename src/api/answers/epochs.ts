@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { Amount, Count, Index, identity, Paging, ValidatorIndex, Wei } from './fields.ts';
+import { Amount, Count, Index, identity, List, Paging, ValidatorIndex, Wei } from './fields.ts';
 
 /** A page of what validators did in one epoch (api-facts 11.5). The rows are read one by one. */
 export const EpochPage = z.object({
-  data: z.array(z.unknown()),
+  data: List,
   range: z.object({ epoch: z.object({ start: Index.nullish(), end: Index }) }),
   paging: Paging,
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Bytes, identity, orOdd, Paging, PushedAt, Quantity, Text } from './fields.ts';
+import { Bytes, identity, List, orOdd, Paging, PushedAt, Quantity, Text } from './fields.ts';
 
 /** Unsigned in the service's storage (api-facts 1.1). */
 const Measured = Quantity.nullish();
@@ -88,7 +88,7 @@ export type MachineRecord = { [P in Process]: readonly [P, z.infer<(typeof RECOR
 export const PROCESSES = ['system', 'validator', 'node'] as const satisfies readonly Process[];
 
 /** False if the list is unreadable. */
-const items = orOdd(z.array(z.unknown()).nullish(), false);
+const items = orOdd(List.nullish(), false);
 
 /** api-facts 2. An array without records may be left out. */
 export const MachineMetricsPage = z.object({
@@ -97,5 +97,5 @@ export const MachineMetricsPage = z.object({
 });
 
 /** api-facts 2. */
-export const MachineNames = z.object({ data: z.array(z.unknown()) });
+export const MachineNames = z.object({ data: List });
 export const MachineName = Text;

@@ -3,6 +3,7 @@ import {
   Count,
   Index,
   isValidatorIndex,
+  List,
   orOdd,
   Quantity,
   Root,
@@ -58,7 +59,7 @@ export const SlotRow = z
 export type SlotRow = z.infer<typeof SlotRow>;
 
 /** v1 envelope (api-facts 5); an error with status 200 has `data: null`. */
-export const V1List = z.object({ data: z.array(z.unknown()) });
+export const V1List = z.object({ data: List });
 
 /** One check for the list: a schema for each of up to 131,072 numbers would block the event loop for 250 ms. */
 const Indices = z

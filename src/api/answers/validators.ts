@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Address, PublicKey } from '../../facts/fields.ts';
-import { Index, identity, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
+import { Index, identity, List, Paging, Quantity, Score, ValidatorIndex, Wei } from './fields.ts';
 
 /** As the service names them (api-facts 10.1). */
 const SERVICE_STATUSES = [
@@ -24,7 +24,7 @@ const Epoch = z.union([Index, z.object({ end: Index }).transform(({ end }) => en
 export const Range = z.object({ epoch: Epoch });
 
 /** api-facts 10.1. The rows are read one by one. */
-export const ValidatorsAnswer = z.object({ data: z.array(z.unknown()), range: Range, paging: Paging });
+export const ValidatorsAnswer = z.object({ data: List, range: Range, paging: Paging });
 
 /** A name that this program does not know is `unknown`. */
 const StatusOfRow = z
