@@ -132,6 +132,8 @@ function machineLate(scrape: Scrape, world: World): string | undefined {
  */
 export function readIsShown(): Check {
   const newest = new Map<string, { readonly by: Sent; readonly time: number }>();
+  /** The start of a sweep, by our clock before it was set back. */
+  let aheadOfClock = 0;
   return {
     name: 'machines: what was read is shown',
     onEvent(event) {
@@ -153,8 +155,9 @@ export function readIsShown(): Check {
       if (newest.size === 0 || scrape.at - host.writeTroubleAt <= HOUR) return undefined;
       const last = valueIn(scrape, 'beaconchain_source_last_attempt_timestamp_seconds', 'source="machines"') ?? 0;
       const begunAt = SECOND * last;
-      // It began before the clock was set back, and its requests may still be under way.
-      if (begunAt > scrape.ownAt) return undefined;
+      // Its requests may still be under way, also when the clock has passed that time.
+      if (begunAt > scrape.ownAt) aheadOfClock = begunAt;
+      if (begunAt === aheadOfClock) return undefined;
       const shown = new Map([...seenIn(scrape)].map(({ name, array, at }) => [`${name} ${array}`, at]));
       for (const [id, { by, time }] of newest) {
         if (by.process !== scrape.process || by.ownAt >= begunAt) continue;
