@@ -51,11 +51,8 @@ export async function readBody(
     return JSON.parse(UTF8.decode(body));
   } catch {
     // HTML with status 200 is usually the login page of a proxy or a captive portal.
-    throw new RequestFailed(
-      endpoint,
-      'invalid_body',
-      /^\s*<(!doctype|html)/i.test(String(body)) ? 'HTML, not JSON' : 'not JSON',
-    );
+    const isHtml = /^\s*<(!doctype|html)/i.test(String(body));
+    throw new RequestFailed(endpoint, 'invalid_body', isHtml ? 'HTML, not JSON' : 'not JSON');
   }
 }
 

@@ -94,10 +94,9 @@ function readFields<S extends z.ZodType>(schema: S, input: unknown): Reading<z.o
   const rest = structuredClone(input);
   for (let passes = 1; passes < MAX_PASSES && !parsed.success; passes += 1) {
     const { issues } = parsed.error;
-    const isWhole = (issue: z.core.$ZodIssue): boolean => isIdentity(issue) || fieldOf(issue).length === 0;
+    if (issues.some((issue) => isIdentity(issue) || fieldOf(issue).length === 0)) break;
     // A field that is not even readable as null is required.
-    const isRequired = (issue: z.core.$ZodIssue): boolean => passes > 2 && valueAt(rest, fieldOf(issue)) === null;
-    if (issues.some((issue) => isWhole(issue) || isRequired(issue))) break;
+    if (passes > 2 && issues.some((issue) => valueAt(rest, fieldOf(issue)) === null)) break;
     for (const issue of issues) replace(rest, fieldOf(issue), passes === 1 ? ODD : isObjectExpected(issue) ? {} : null);
     parsed = schema.safeParse(rest);
   }

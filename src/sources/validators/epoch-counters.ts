@@ -140,9 +140,8 @@ export async function readRows<Row extends EpochRow>(
   }
   if (rows.size === 0 && !validators.every(hadNoDuties)) throw notYet(endpoint, `no rows of epoch ${epoch}`);
   // A row that is unreadable, or repeats another, may be in the place of one that is missing.
-  const bad = count - rows.size;
-  for (const one of validators.filter((one) => !rows.has(one) && !hadNoDuties(one)).slice(0, bad))
-    rows.set(one, undefined);
+  const missing = validators.filter((one) => !rows.has(one) && !hadNoDuties(one));
+  for (const one of missing.slice(0, count - rows.size)) rows.set(one, undefined);
   return rows;
 }
 

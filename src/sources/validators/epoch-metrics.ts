@@ -27,7 +27,7 @@ export interface Missing {
 export function recentlyMissing(options: ValidatorsOptions, value: Validators, now: UnixMs): Missing[] {
   const { chain, watch, epochs } = options;
   const own = epochs === false ? [] : (value.epoch_duties?.validators ?? []);
-  const slashed = new Set(value.validators.map((one) => one.slashed?.validator));
+  const slashed = new Set(value.validators.flatMap((one) => one.slashed?.validator ?? []));
   const missing = own.flatMap(([validator, newest, bits]): Missing[] => {
     const until = shownUntil({ at: epochEnd(chain, newest) }, RECENT_MS, now);
     const missed = bits.toString(2).replaceAll('0', '').length;

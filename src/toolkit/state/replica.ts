@@ -25,7 +25,7 @@ export interface LeaseTimings {
 export const LEASE_TIMINGS: LeaseTimings = { ttlMs: 10_000, marginMs: 2_500, heartbeatMs: 500, timeoutMs: 1_500 };
 
 /**
- * After Redis may have lost data, a replica waits this many heartbeats before it leads, and the time limit of a command, because a connection
+ * After Redis may have lost data, a replica leads only after this many heartbeats plus the time limit of a command, because a connection
  * may hang. By then every replica that can reach Redis has written its documents back.
  */
 const HEARTBEATS_TO_WRITE_BACK = 3;

@@ -20,6 +20,9 @@ export async function startNetwork(target: number) {
       if (isCut) from.pause();
     }
   }
+  function pauseAll(): void {
+    for (const pair of pairs) for (const socket of pair) socket.pause();
+  }
   /** Resets every connection. */
   function drop(): void {
     for (const pair of pairs) for (const socket of pair) socket.destroy();
@@ -32,12 +35,10 @@ export async function startNetwork(target: number) {
     /** Stops all traffic without closing connections. */
     cut: (): void => {
       isCut = true;
-      for (const pair of pairs) for (const socket of pair) socket.pause();
+      pauseAll();
     },
     /** Loses all that is sent on the connections so far, as when a host goes. New ones work. */
-    strand: (): void => {
-      for (const pair of pairs) for (const socket of pair) socket.pause();
-    },
+    strand: pauseAll,
     /** Lets new connections through. Those from before are reset, and what was sent on them is lost. */
     heal: (): void => {
       isCut = false;
